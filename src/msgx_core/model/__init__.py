@@ -1,0 +1,1 @@
+"""Values: what flows between codec, rules, store, cache and bus."""

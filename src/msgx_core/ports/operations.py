@@ -1,0 +1,197 @@
+"""The store port, people side: what operators read and the few things they may change (D-34).
+
+Reads see committed state, newest or smallest first as said. Operator statements carry no epoch: each is one
+conditional statement and an audit row with the operator's reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Protocol
+
+from attrs import field, frozen
+
+from msgx_core.model.flight import FlightState
+from msgx_core.model.reference import RefRecord, ResourceStatus
+from msgx_core.model.request import Request, RequestSlot
+from msgx_core.model.schedule import Roster
+
+Row = Mapping[str, Any]
+"""A row for people: column names of the design (`MSG_ID`, `STATE`, …); absent columns have no value.
+
+Datetimes are aware `datetime` values, days are `date` values, flags a list of texts.
+"""
+
+
+@frozen
+class MessageFilter:
+    """Which messages to list; None does not restrict. `since` is compared with `ENQUEUED_AT`."""
+
+    state: str | None = None
+    reason: str | None = None
+    type: str | None = None
+    styp: str | None = None
+    flid: int | None = None
+    since: datetime | None = None
+    after: int | None = None
+    limit: int = 100
+
+
+@frozen
+class Audit:
+    """Who did it and why."""
+
+    actor: str
+    reason: str
+
+
+@frozen
+class OperatorResult:
+    """What became of one target of an operator action; `refused` says why not."""
+
+    target: int
+    refused: str | None = None
+
+
+@frozen
+class Counts:
+    """Sizes for `status` and metrics."""
+
+    messages: Mapping[str, int] = field(factory=dict)
+    codes: Mapping[str, int] = field(factory=dict)
+    flights: Mapping[str, int] = field(factory=dict)
+    writeback_pending: int = 0
+    writeback_abandoned: int = 0
+    events: Mapping[str, Mapping[str, int]] = field(factory=dict)
+    oldest_event_at: Mapping[str, datetime] = field(factory=dict)
+    alerts_open: int = 0
+    requests_open: int = 0
+
+
+class Views(Protocol):
+    """Reads for people, tests and downstream tools."""
+
+    def counts(self) -> Counts:
+        """Sizes, one consistent read."""
+        ...
+
+    def messages(self, where: MessageFilter) -> Sequence[Row]:
+        """`PROC_STATE` rows by `MSG_ID`, ascending, above `after`; `flid` matches the flights it last
+        touched or emitted events for."""
+        ...
+
+    def message(self, msg_id: int) -> Row | None:
+        """One row with all its columns."""
+        ...
+
+    def message_events(self, msg_id: int) -> Sequence[Row]:
+        """`msg` events that the message wrote, by `EVENT_ID`."""
+        ...
+
+    def flights(
+        self, day: date | None = None, state: str | None = None, after: int = 0, limit: int = 100
+    ) -> Sequence[FlightState]:
+        """Whole flights by FLID, one batched consistent read."""
+        ...
+
+    def flight(self, flid: int) -> FlightState | None:
+        """One whole flight, deleted ones included."""
+        ...
+
+    def raw_sections(self, flid: int) -> Mapping[str, str]:
+        """`SRVT`/`VIPF` XML text of a flight (D-39)."""
+        ...
+
+    def flight_events(self, flid: int) -> Sequence[Row]:
+        """`msg` events of a flight by `EVENT_ID`, payload parsed, while they last."""
+        ...
+
+    def references(self, rtype: str, rkey: str | None = None) -> Sequence[RefRecord]:
+        """Records of a category by key."""
+        ...
+
+    def resources(self) -> Sequence[ResourceStatus]:
+        """Stored resource statuses by type and id."""
+        ...
+
+    def rosters(self, day: date | None = None) -> Sequence[Roster]:
+        """Rosters by day."""
+        ...
+
+    def writebacks(self, abandoned: bool = False, limit: int = 100) -> Sequence[Row]:
+        """Owed (or abandoned) write-backs by `MSG_ID`."""
+        ...
+
+    def events(self, status: str | None = None, target: str | None = None, limit: int = 100) -> Sequence[Row]:
+        """Outbox rows by `EVENT_ID`."""
+        ...
+
+    def snapshots(self, limit: int = 100) -> Sequence[Row]:
+        """Schedule log, newest first."""
+        ...
+
+    def alerts(self, acknowledged: bool = False, limit: int = 100) -> Sequence[Row]:
+        """Open alerts, or all with `acknowledged`; by id."""
+        ...
+
+    def requests(self, limit: int = 100) -> Sequence[Request]:
+        """Requests, newest first."""
+        ...
+
+    def audit(self, limit: int = 100) -> Sequence[Row]:
+        """Operator actions, newest first."""
+        ...
+
+
+class OperatorActions(Protocol):
+    """Conditional changes by people."""
+
+    def replay(
+        self, msg_ids: Sequence[int], whitelist: Sequence[tuple[str, str | None]], audit: Audit, now: datetime
+    ) -> Sequence[OperatorResult]:
+        """`FAILED`/`DEAD → PENDING` where code (and reason, if given) is whitelisted and no write-back
+        claim is live; clears attempts, times, code, reason, detail and owed write-back (R-120, H-25); keeps
+        `IDENTITY_KEY`, `APPLIED_AT` and `BACKFILL_AT`. An empty whitelist lets any code of `FAILED`/`DEAD` in."""
+        ...
+
+    def readmit(self, msg_id: int, audit: Audit, now: datetime) -> OperatorResult:
+        """`SKIPPED(duplicate-of:…) → PENDING` under its identity with `#<MSG_ID>` behind (D-24)."""
+        ...
+
+    def resume_writebacks(
+        self, msg_ids: Sequence[int] | None, audit: Audit, now: datetime
+    ) -> Sequence[OperatorResult]:
+        """Abandoned rows (None: all) are due once more (D-38)."""
+        ...
+
+    def requeue_events(
+        self, event_ids: Sequence[int], audit: Audit, now: datetime
+    ) -> Sequence[OperatorResult]:
+        """`DEAD → PENDING`, attempts 0."""
+        ...
+
+    def discard_events(
+        self, event_ids: Sequence[int], audit: Audit, now: datetime
+    ) -> Sequence[OperatorResult]:
+        """`DEAD → DISCARDED`: a person took note; retention may remove it."""
+        ...
+
+    def acknowledge(self, alert_ids: Sequence[int], audit: Audit, now: datetime) -> Sequence[OperatorResult]:
+        """Close alerts."""
+        ...
+
+    def create_request(self, request: Request, audit: Audit, now: datetime) -> Request:
+        """A new `PENDING` request; the open one of its slot becomes `EXPIRED(replaced)`.
+
+        Raises `Conflict` while the open one is bound to a message (D-32). `request_id` is allocated.
+        """
+        ...
+
+    def open_request(self, slot: RequestSlot) -> Request | None:
+        """The open request of a slot."""
+        ...
+
+
+class OperatorStore(Views, OperatorActions, Protocol):
+    """The people side of a store; a full adapter also is a `PipelineStore`."""

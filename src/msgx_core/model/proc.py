@@ -57,6 +57,7 @@ class ProcRow:
     reason: str | None = None
     detail: str | None = None
     applied_at: datetime | None = None
+    coverage: str | None = None
     trying: bool = False
 
 

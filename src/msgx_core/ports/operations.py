@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from msgx_core.model.flight import FlightState
-from msgx_core.model.reference import RefRecord, ResourceStatus
+from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request, RequestSlot
 from msgx_core.model.schedule import Roster
 
@@ -111,10 +111,6 @@ class Views(Protocol):
         """Records of a category by key."""
         ...
 
-    def resources(self) -> Sequence[ResourceStatus]:
-        """Stored resource statuses by type and id."""
-        ...
-
     def rosters(self, day: date | None = None) -> Sequence[Roster]:
         """Rosters by day."""
         ...
@@ -152,7 +148,7 @@ class OperatorActions(Protocol):
     ) -> Sequence[OperatorResult]:
         """`FAILED`/`DEAD → PENDING` where code (and reason, if given) is whitelisted and no write-back
         claim is live; clears attempts, times, code, reason, detail and owed write-back (R-120, H-25); keeps
-        `IDENTITY_KEY`, `APPLIED_AT` and `BACKFILL_AT`. An empty whitelist lets any code of `FAILED`/`DEAD` in."""
+        `IDENTITY_KEY`, `APPLIED_AT` and `BACKFILL_AT`. An empty whitelist lets any code in."""
         ...
 
     def readmit(self, msg_id: int, audit: Audit, now: datetime) -> OperatorResult:

@@ -1,0 +1,1 @@
+"""Use cases on ports alone: intake, pump, processing, write-back, relays, replay."""

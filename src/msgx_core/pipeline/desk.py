@@ -1,0 +1,75 @@
+"""What a decision works with, and what it comes to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from attrs import field, frozen
+
+from msgx_core.errors import MessageError
+from msgx_core.model.alert import Alert
+from msgx_core.model.change import Change
+from msgx_core.model.message import DecodedMessage
+from msgx_core.model.proc import MessageState, Outcome
+from msgx_core.model.schedule import SnapshotLogRow
+from msgx_core.ports.clock import Clock
+from msgx_core.ports.store import PipelineStore
+from msgx_core.ports.telemetry import Telemetry
+from msgx_core.rules.policy import Policy
+from msgx_core.states.message import MESSAGE, MessageEvent
+
+
+@frozen
+class Desk:
+    """Where decisions are made: the store is only read here."""
+
+    store: PipelineStore
+    clock: Clock
+    policy: Policy
+    telemetry: Telemetry
+
+
+@frozen
+class Work:
+    """One decoded head. `recv_at` is when it came in, `started_s` the monotonic start of this attempt."""
+
+    msg_id: int
+    message: DecodedMessage
+    recv_at: datetime
+    started_s: float
+
+
+@frozen
+class Apply:
+    """The message has effects: ①, ②, ③. `log` is appended after ③."""
+
+    change: Change
+    log: tuple[SnapshotLogRow, ...] = ()
+
+
+@frozen
+class Close:
+    """The message ends without effect. `log` is appended after that."""
+
+    outcome: Outcome
+    alerts: tuple[Alert, ...] = ()
+    log: tuple[SnapshotLogRow, ...] = field(default=())
+
+
+Decision = Apply | Close
+
+
+def succeeded(reason: str | None = None, detail: str | None = None) -> Outcome:
+    """The outcome of a message with effects."""
+    return Outcome(MESSAGE.next(MessageState.PENDING, MessageEvent.SUCCEED), None, reason, detail)
+
+
+def skipped(reason: str, detail: str | None = None) -> Outcome:
+    """The outcome of a message that is passed over."""
+    return Outcome(MESSAGE.next(MessageState.PENDING, MessageEvent.SKIP), None, reason, detail)
+
+
+def dead(error: MessageError) -> Outcome:
+    """The outcome of a message that is wrong in itself."""
+    state = MESSAGE.next(MessageState.PENDING, MessageEvent.DIE)
+    return Outcome(state, error.code, error.reason, error.detail)

@@ -1,0 +1,157 @@
+"""The whole pipeline on its ports; embed it with adapters of your own or run it as the daemon does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from attrs import field, frozen
+
+from msgx_core.errors import ConfigError
+from msgx_core.pipeline.cache_keeper import CacheKeeper
+from msgx_core.pipeline.desk import Desk
+from msgx_core.pipeline.intake import Intake
+from msgx_core.pipeline.outages import OutageWatch
+from msgx_core.pipeline.processor import MessageProcessor, no_step
+from msgx_core.pipeline.pump import Pump, TickKind
+from msgx_core.pipeline.relays import MsgRelay, RelayTools, SchdRelay
+from msgx_core.pipeline.replay import ReplayService
+from msgx_core.pipeline.selfcheck import check_numbers, pin_identity
+from msgx_core.pipeline.writeback import WritebackSweep
+from msgx_core.ports import Bus, Cache, Clock, Codec, Inbox, LeaseGrant, Silent, Store, Telemetry
+from msgx_core.rules.policy import Policy
+from msgx_core.rules.retry import RetryPolicy, WritebackPolicy
+
+
+@frozen
+class PipelineConfig:
+    """Numbers and names of a pipeline; defaults are those of the parameters."""
+
+    policy: Policy = field(factory=Policy)
+    retry: RetryPolicy = field(factory=RetryPolicy)
+    event_retry: RetryPolicy = field(factory=RetryPolicy)
+    writeback: WritebackPolicy = field(factory=WritebackPolicy)
+    claim_batch: int = 200
+    event_batch: int = 500
+    schd_flush_limit: int = 200
+    schd_records_per_message: int = 200
+    topic_msg: str = "KAFKA_MSG"
+    topic_schd: str = "KAFKA_SCHD"
+    mailbox_write_enabled: bool = True
+
+
+@frozen
+class DrainReport:
+    """What a drain did. `waiting_msg_id` is a head that waits for its next attempt."""
+
+    taken_in: int
+    finished: int
+    written_back: int
+    events_sent: int
+    waiting_msg_id: int | None = None
+    stopped: bool = False
+
+
+class Pipeline:
+    """Intake, pump, write-back and relays as objects that a caller drives in its own threads.
+
+    Every part is safe to run beside the others; each part itself runs in one thread at a time. `lock` must
+    exclude other users of the same lock object (D-01) and may be left out in a single thread. Nothing
+    happens before `start`.
+    """
+
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        store: Store,
+        cache: Cache,
+        bus: Bus,
+        codec: Codec,
+        clock: Clock,
+        telemetry: Telemetry | None = None,
+        config: PipelineConfig | None = None,
+        lock: AbstractContextManager[object] | None = None,
+        on_step: Callable[[str], None] = no_step,
+    ) -> None:
+        config = PipelineConfig() if config is None else config
+        telemetry = Silent() if telemetry is None else telemetry
+        lock = nullcontext() if lock is None else lock
+        problems = check_numbers(config.policy, config.retry, config.event_retry, config.writeback)
+        if problems:
+            raise ConfigError(problems)
+        self.config = config
+        self.store = store
+        desk = Desk(store, clock, config.policy, telemetry)
+        processor = MessageProcessor(inbox, cache, codec, desk, config.retry, lock, on_step)
+        tools = RelayTools(store, bus, clock, telemetry, config.event_retry, on_step)
+        self.intake = Intake(inbox, store, clock, telemetry, config.claim_batch, on_step)
+        self.pump = Pump(processor, desk, config.retry)
+        self.writeback = WritebackSweep(
+            inbox, store, clock, telemetry, config.writeback, config.mailbox_write_enabled, on_step
+        )
+        self.msg_relay = MsgRelay(tools, config.topic_msg, config.event_batch)
+        self.schd_relay = SchdRelay(
+            tools, config.topic_schd, config.schd_flush_limit, config.schd_records_per_message
+        )
+        self.replay = ReplayService(store, processor, clock)
+        self.cache_keeper = CacheKeeper(cache, desk, lock)
+        self.outages = OutageWatch(store, clock, telemetry)
+
+    def start(self, holder: str, lease_expiry_s: float = 3.0) -> LeaseGrant:
+        """Take the lease and get ready; nothing else may run when it is not granted (D-34).
+
+        Raises `ConfigError` when the store was started with another identity algorithm.
+        """
+        pin_identity(self.store, self.config.policy)
+        grant = self.store.acquire_lease(holder, lease_expiry_s)
+        if grant.granted:
+            self.pump.resume(unclean=grant.unclean)
+            self.cache_keeper.ensure()
+        return grant
+
+    def drain(self, stop: Callable[[], bool] = lambda: False) -> DrainReport:
+        """Intake, process, write back and relay until nothing is left, or the head waits.
+
+        Raises `Transient` for a service that does not answer; what was done stays done.
+        """
+        taken_in = finished = 0
+        waiting: int | None = None
+        while not stop():
+            new = self.intake.scan(stop).new
+            taken_in += new
+            ticked, waiting = self._drain_pump(stop)
+            finished += ticked
+            if waiting is not None or not (new or ticked):
+                break
+        written_back = self._drain_writeback(stop)
+        sent = self._drain_relay(self.msg_relay, stop) + self._drain_relay(self.schd_relay, stop)
+        return DrainReport(taken_in, finished, written_back, sent, waiting, stop())
+
+    def _drain_pump(self, stop: Callable[[], bool]) -> tuple[int, int | None]:
+        finished = 0
+        while not stop():
+            tick = self.pump.tick()
+            finished += tick.kind is TickKind.DONE
+            if not tick.again:
+                return finished, tick.msg_id
+        return finished, None
+
+    def _drain_writeback(self, stop: Callable[[], bool]) -> int:
+        done = 0
+        while not stop():
+            result = self.writeback.sweep()
+            done += result.done
+            if not result.full:
+                break
+        return done
+
+    @staticmethod
+    def _drain_relay(relay: MsgRelay | SchdRelay, stop: Callable[[], bool]) -> int:
+        sent = 0
+        while not stop():
+            result = relay.run_once()
+            sent += result.sent
+            if not result.full or not (result.sent or result.refused):
+                break
+        return sent

@@ -1,0 +1,38 @@
+"""Start-up self-checks: refuse to run on numbers or choices that cannot be right (H-23, R-117, D-23)."""
+
+from __future__ import annotations
+
+from msgx_core.errors import ConfigError
+from msgx_core.model.sis import FLOP_ROWS
+from msgx_core.ports.store import PipelineStore
+from msgx_core.rules.policy import Policy
+from msgx_core.rules.retry import RetryPolicy, WritebackPolicy
+
+IDENTITY_PIN = "msgx.identity.include-day-boundary"
+
+
+def check_numbers(
+    policy: Policy, retry: RetryPolicy, event_retry: RetryPolicy, writeback: WritebackPolicy
+) -> tuple[str, ...]:
+    """Problems that need no service to be seen."""
+    unknown = sorted(policy.flop_whitelist - set(FLOP_ROWS))
+    named = f"msgx.flop.whitelist: unknown STYP {', '.join(unknown)}"
+    return (
+        *retry.problems("msgx.pipeline.backoff"),
+        *event_retry.problems("msgx.event.backoff"),
+        *writeback.problems(),
+        *((named,) if unknown else ()),
+    )
+
+
+def pin_identity(store: PipelineStore, policy: Policy) -> None:
+    """Keep the identity algorithm with the data; raises `ConfigError` for another choice (R-045)."""
+    wanted = str(policy.include_day_boundary).lower()
+    held = store.pin(IDENTITY_PIN, wanted)
+    if held != wanted:
+        raise ConfigError(
+            (
+                f"{IDENTITY_PIN} = {wanted}, but this store was started with {held};"
+                f" the algorithm cannot change under bound identities: set it back to {held}",
+            )
+        )

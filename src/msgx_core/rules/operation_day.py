@@ -1,0 +1,42 @@
+"""Operation day from `SODT`, zone and cut-over (IMP §11.2, D-09)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+from msgx_core.model.flight import Fields
+from msgx_core.rules.policy import Policy
+from msgx_core.rules.values import parse_time
+
+
+def instant_of(local: datetime, policy: Policy) -> datetime:
+    """The instant of a naive wire time. A repeated hour is its first occurrence, a time inside a gap moves
+    forward by the gap.
+    """
+    return local.replace(tzinfo=policy.sis_zone, fold=0).astimezone(UTC)
+
+
+def sodt_instant(fields: Fields, policy: Policy) -> datetime | None:
+    """The instant of a flight's `SODT`; None without one."""
+    text = fields.get("SODT")
+    local = parse_time(text) if isinstance(text, str) else None
+    return None if local is None else instant_of(local, policy)
+
+
+def operation_day(instant: datetime, policy: Policy) -> date:
+    """The airport's day at an instant: local wall time less the cut-over.
+
+    Never the receiving time (R-281).
+    """
+    local = instant.astimezone(policy.airport_zone).replace(tzinfo=None)
+    return local.date() if local.time() >= policy.day_cutover else local.date() - timedelta(days=1)
+
+
+def day_bounds(day: date, policy: Policy) -> tuple[datetime, datetime]:
+    """First instant of an operation day and that of the next one."""
+
+    def start(d: date) -> datetime:
+        wall = datetime.combine(d, policy.day_cutover)
+        return wall.replace(tzinfo=policy.airport_zone, fold=0).astimezone(UTC)
+
+    return start(day), start(day + timedelta(days=1))

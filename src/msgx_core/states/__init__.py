@@ -1,0 +1,1 @@
+"""State machines as tables; reachability and legality are checked, not assumed."""

@@ -19,7 +19,10 @@ class BusRecord:
 
 @frozen
 class Delivery:
-    """What the broker confirmed for one record: `code` None is success, else its refusal."""
+    """What the broker confirmed for one record: `code` None is success, else its refusal.
+
+    `too-large` is a value above `max_bytes`; any other code is for people.
+    """
 
     code: str | None = None
 

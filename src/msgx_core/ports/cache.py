@@ -63,8 +63,8 @@ class Cache(Protocol):
     def rebuild(self, store_id: str, pages: Iterable[Sequence[CachePut]]) -> int:
         """Make the cache exactly the flights of `pages`, without the version guard; returns how many.
 
-        Unknown keys are removed at the end, and only then `store_id` is set, so that an interrupted
-        rebuild is done again.
+        `store_id` is empty from the beginning; unknown keys (deletions included) are removed at the end, and
+        only then it is set, so that an interrupted rebuild is done again.
         """
         ...
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from attrs import field, frozen
 
+from msgx_core.model.events import Target
 from msgx_core.model.flight import FlightState
 from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request, RequestSlot
@@ -108,7 +109,7 @@ class Views(Protocol):
         ...
 
     def references(self, rtype: str, rkey: str | None = None) -> Sequence[RefRecord]:
-        """Records of a category by key."""
+        """Records of a category by key; those of `RSTA` become statuses by `rules.reference.statuses`."""
         ...
 
     def rosters(self, day: date | None = None) -> Sequence[Roster]:
@@ -162,15 +163,18 @@ class OperatorActions(Protocol):
         ...
 
     def requeue_events(
-        self, event_ids: Sequence[int], audit: Audit, now: datetime
+        self, event_ids: Sequence[int], audit: Audit, now: datetime, target: Target | None = None
     ) -> Sequence[OperatorResult]:
-        """`DEAD → PENDING`, attempts 0."""
+        """`DEAD → PENDING`, attempts 0.
+
+        Each topic counts its own `EVENT_ID`s (D-27): without `target` an id means the dead events of both.
+        """
         ...
 
     def discard_events(
-        self, event_ids: Sequence[int], audit: Audit, now: datetime
+        self, event_ids: Sequence[int], audit: Audit, now: datetime, target: Target | None = None
     ) -> Sequence[OperatorResult]:
-        """`DEAD → DISCARDED`: a person took note; retention may remove it."""
+        """`DEAD → DISCARDED`: a person took note; retention may remove it. `target` as above."""
         ...
 
     def acknowledge(self, alert_ids: Sequence[int], audit: Audit, now: datetime) -> Sequence[OperatorResult]:

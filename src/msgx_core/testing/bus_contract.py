@@ -114,7 +114,7 @@ class BusContract(Contract):
         sent = [record(topic, "1", "a"), sized(topic, "1", bus.max_bytes + 1), record(topic, "1", "b")]
         results = bus.publish(sent)
         assert [d.ok for d in results] == [True, False, True]
-        assert results[1].code
+        assert results[1].code == "too-large"
         assert by_key(broker.records(topic)) == {"1": ["a", "b"]}
 
     def test_the_largest_value_is_taken(self, bus: Bus, broker: BusHarness) -> None:

@@ -1,0 +1,5 @@
+"""Event bus in memory."""
+
+from .bus import MemoryBus
+
+__all__ = ["MemoryBus"]

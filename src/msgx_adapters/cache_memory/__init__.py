@@ -1,0 +1,5 @@
+"""Snapshot cache in memory."""
+
+from .cache import MemoryCache
+
+__all__ = ["MemoryCache"]

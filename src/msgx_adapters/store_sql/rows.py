@@ -1,0 +1,129 @@
+"""Rows to values. A row maps the column names of the design; instants and days are decoded already."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from msgx_adapters.store_sql.documents import load_fields, load_node
+from msgx_core.model.events import DueEvent, Target
+from msgx_core.model.flight import Child, FlightState, FlightStatus
+from msgx_core.model.proc import MessageState, ProcRow, WritebackDue
+from msgx_core.model.reference import RefRecord
+from msgx_core.model.request import Request, RequestSlot, RequestState
+from msgx_core.model.schedule import SenderMark
+
+Row = Mapping[str, Any]
+
+
+def proc_row(row: Row) -> ProcRow:
+    """The pump's part of a `PROC_STATE` row."""
+    return ProcRow(
+        msg_id=row["MSG_ID"],
+        state=MessageState(row["STATE"]),
+        attempts=row["ATTEMPTS"],
+        enqueued_at=row["ENQUEUED_AT"],
+        received_at=row["RECEIVED_AT"],
+        next_attempt_at=row["NEXT_ATTEMPT_AT"],
+        identity_key=row["IDENTITY_KEY"],
+        type=row["TYPE"],
+        styp=row["STYP"],
+        code=row["ERROR_CODE"],
+        reason=row["REASON"],
+        detail=row["DETAIL"],
+        applied_at=row["APPLIED_AT"],
+        coverage=row["COVERAGE"],
+        trying=bool(row["TRYING"]),
+    )
+
+
+def flight(row: Row) -> FlightState:
+    """A flight without its `MAFL`."""
+    return FlightState(
+        flid=row["FLID"],
+        status=FlightStatus(row["STATE"]),
+        version=row["STATE_VERSION"],
+        operation_day=row["OPERATION_DAY"],
+        fields=load_fields(row["CONTENT"]),
+        last_msg_id=row["LAST_MSG_ID"],
+        created_at=row["CREATED_AT"],
+        updated_at=row["UPDATED_AT"],
+        sodt_at=row["SODT_AT"],
+    )
+
+
+def with_mafl(flights: Iterable[FlightState], children: Iterable[tuple[int, Child]]) -> list[FlightState]:
+    """The flights with `MAFL` where they carry one; `children` are (main FLID, live child) (D-21)."""
+    by_main: defaultdict[int, list[Child]] = defaultdict(list)
+    for main, child in children:
+        by_main[main].append(child)
+    for entries in by_main.values():
+        entries.sort(key=lambda child: child.flid)
+    return [
+        evolve(state, mafl=tuple(by_main[state.flid]))
+        if state.flid in by_main and state.carries_mafl
+        else state
+        for state in flights
+    ]
+
+
+def writeback_due(row: Row) -> WritebackDue:
+    """A claimed write-back."""
+    return WritebackDue(row["MSG_ID"], row["BACKFILL_ATTEMPTS"], row["FINISHED_AT"], row["ENQUEUED_AT"])
+
+
+def due_event(row: Row) -> DueEvent:
+    """An unsent event."""
+    return DueEvent(
+        event_id=row["EVENT_ID"],
+        target=Target(row["TARGET"]),
+        flid=row["FLID"],
+        version=row["STATE_VERSION"],
+        payload=row["PAYLOAD"],
+        attempts=row["ATTEMPTS"],
+    )
+
+
+def request(row: Row) -> Request:
+    """A request."""
+    return Request(
+        request_id=row["REQUEST_ID"],
+        slot=RequestSlot(row["SLOT"]),
+        state=RequestState(row["STATE"]),
+        created_at=row["CREATED_AT"],
+        seqn=row["SEQN"],
+        rtype=row["RTYPE"],
+        first_day=row["FIRST_DAY"],
+        last_day=row["LAST_DAY"],
+        send_started_at=row["SEND_STARTED_AT"],
+        sent_at=row["SENT_AT"],
+        closed_at=row["CLOSED_AT"],
+        reason=row["REASON"],
+        resp_msg_id=row["RESP_MSG_ID"],
+    )
+
+
+def sender_mark(row: Row) -> SenderMark:
+    """What is known of a sender."""
+    return SenderMark(
+        sndr=row["SNDR"],
+        seqn=row["SEQN"],
+        dttm=row["DTTM"],
+        schedule_dttm=row["SCHEDULE_DTTM"],
+        dnld_recs=row["DNLD_RECS"],
+        resp_recs=row["RESP_RECS"],
+    )
+
+
+def reference(row: Row) -> RefRecord:
+    """A reference record."""
+    node = load_node(row["PAYLOAD"])
+    return RefRecord(row["RTYPE"], row["RKEY"], node, row["MSG_ID"], row["UPDATED_AT"])
+
+
+def for_people(row: Row) -> dict[str, Any]:
+    """The columns that have a value (`ports.operations.Row`)."""
+    return {name: value for name, value in row.items() if value is not None}

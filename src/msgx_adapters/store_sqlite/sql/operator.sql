@@ -1,0 +1,51 @@
+-- What people may change: one condition each, with an audit row (D-34).
+
+-- name: replayable
+SELECT MSG_ID, STATE, ERROR_CODE, REASON, IDENTITY_KEY, SNDR, TYPE, STYP, SEQN, BACKFILL_CLAIM_UNTIL
+FROM PROC_STATE WHERE MSG_ID = :msg_id;
+
+-- name: identity_of
+SELECT IDENTITY_KEY FROM PROC_STATE WHERE MSG_ID = :msg_id;
+
+-- Identity, APPLIED_AT with what belongs to it, and BACKFILL_AT stay (H-25).
+-- name: back_to_pending
+UPDATE PROC_STATE SET STATE = 'PENDING', IDENTITY_KEY = COALESCE(IDENTITY_KEY, :identity_key), ATTEMPTS = 0,
+    NEXT_ATTEMPT_AT = NULL, ERROR_CODE = NULL, REASON = NULL, DETAIL = NULL, TRYING = 0, FINISHED_AT = NULL,
+    BACKFILL_NEXT_AT = NULL, BACKFILL_ATTEMPTS = 0, BACKFILL_ABANDONED_AT = NULL,
+    BACKFILL_ABANDONED_REASON = NULL, BACKFILL_CLAIM_UNTIL = NULL, UPDATED_AT = :now
+WHERE MSG_ID = :msg_id;
+
+-- name: abandoned_ids
+SELECT MSG_ID FROM PROC_STATE WHERE BACKFILL_ABANDONED_AT IS NOT NULL AND BACKFILL_AT IS NULL ORDER BY MSG_ID;
+
+-- name: resume_writeback
+UPDATE PROC_STATE SET BACKFILL_ABANDONED_AT = NULL, BACKFILL_ABANDONED_REASON = NULL, BACKFILL_NEXT_AT = :now,
+    UPDATED_AT = :now
+WHERE MSG_ID = :target AND STATE IN ('SUCCEEDED', 'SKIPPED', 'DEAD') AND BACKFILL_AT IS NULL
+    AND BACKFILL_ABANDONED_AT IS NOT NULL;
+
+-- name: requeue_event
+UPDATE MSG_EVENT SET STATUS = 'PENDING', ATTEMPTS = 0, NEXT_ATTEMPT_AT = NULL, UPDATED_AT = :now
+WHERE EVENT_ID = :target AND STATUS = 'DEAD' AND (:topic IS NULL OR TARGET = :topic);
+
+-- name: discard_event
+UPDATE MSG_EVENT SET STATUS = 'DISCARDED', UPDATED_AT = :now
+WHERE EVENT_ID = :target AND STATUS = 'DEAD' AND (:topic IS NULL OR TARGET = :topic);
+
+-- name: acknowledge
+UPDATE OPS_ALERT SET ACKED_AT = :now WHERE ALERT_ID = :target AND ACKED_AT IS NULL;
+
+-- name: open_request
+SELECT * FROM REQ_TRACK WHERE SLOT = :slot AND STATE IN ('PENDING', 'SENT');
+
+-- name: replace_request
+UPDATE REQ_TRACK SET STATE = 'EXPIRED', REASON = 'replaced', CLOSED_AT = :now, UPDATED_AT = :now
+WHERE REQUEST_ID = :request_id;
+
+-- name: insert_request
+INSERT INTO REQ_TRACK (SLOT, STATE, SEQN, RTYPE, FIRST_DAY, LAST_DAY, CREATED_AT, UPDATED_AT)
+VALUES (:slot, 'PENDING', :seqn, :rtype, :first_day, :last_day, :created_at, :now);
+
+-- name: insert_audit
+INSERT INTO OPS_AUDIT (ACTION, TARGET, ACTOR, REASON, DETAIL, CREATED_AT)
+VALUES (:action, :target, :actor, :why, :detail, :now);

@@ -1,0 +1,25 @@
+-- Unsent events (IMP §8, D-28, D-29).
+
+-- A dead or discarded event lets the next one of its flight go; one that waits does not.
+-- name: due_msg
+SELECT E.EVENT_ID, E.TARGET, E.FLID, E.STATE_VERSION, E.PAYLOAD, E.ATTEMPTS
+FROM MSG_EVENT E
+WHERE E.TARGET = 'KAFKA:msg' AND E.STATUS = 'PENDING'
+    AND (E.NEXT_ATTEMPT_AT IS NULL OR E.NEXT_ATTEMPT_AT <= :now)
+    AND NOT EXISTS (
+        SELECT 1 FROM MSG_EVENT O
+        WHERE O.TARGET = 'KAFKA:msg' AND O.STATUS = 'PENDING' AND O.FLID = E.FLID AND O.EVENT_ID < E.EVENT_ID
+    )
+ORDER BY E.EVENT_ID LIMIT :limit;
+
+-- name: due_schd
+SELECT EVENT_ID, TARGET, FLID, STATE_VERSION, PAYLOAD, ATTEMPTS
+FROM MSG_EVENT
+WHERE TARGET = 'KAFKA:schd' AND STATUS = 'PENDING' AND (NEXT_ATTEMPT_AT IS NULL OR NEXT_ATTEMPT_AT <= :now)
+ORDER BY EVENT_ID LIMIT :limit;
+
+-- name: settle_event
+UPDATE MSG_EVENT SET STATUS = :status, ATTEMPTS = :attempts, NEXT_ATTEMPT_AT = :next_attempt_at,
+    LAST_CODE = :code, SENT_AT = CASE WHEN :status = 'SENT' THEN :now END, UPDATED_AT = :now, EPOCH = :epoch
+WHERE TARGET = :target AND EVENT_ID = :event_id AND FLID = :flid AND STATE_VERSION = :version
+    AND STATUS = 'PENDING';

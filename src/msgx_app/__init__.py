@@ -1,0 +1,1 @@
+"""The application: settings, wiring, the daemon and the command line."""

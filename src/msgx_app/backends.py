@@ -1,0 +1,147 @@
+"""From a URL to an adapter: the only module that knows which adapters there are.
+
+Drivers are imported when a URL asks for them, so that an installation needs only its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeVar
+
+from msgx_app.settings import Settings, Url
+from msgx_core.errors import ConfigError
+from msgx_core.ports import Bus, Cache, Clock, Codec, Inbox, Store, Telemetry
+
+T = TypeVar("T")
+Make = Callable[[Settings, Url, Clock, bool], T]
+
+
+def _inbox_sqlite(settings: Settings, url: Url, clock: Clock, create: bool) -> Inbox:
+    from msgx_adapters.inbox_sqlite import Columns, SqliteInbox
+
+    names = settings.mailbox.column
+    return SqliteInbox.open(
+        _path(url),
+        zone=settings.airport.timezone,
+        clock=clock,
+        create=create,
+        timeout_s=settings.timeouts.mailbox.total_seconds(),
+        table=settings.mailbox.table.inbound,
+        columns=Columns(
+            id=names.inbound_id,
+            text=names.inbound_text,
+            received=names.inbound_received,
+            processed=names.inbound_processed,
+            status=names.inbound_status,
+        ),
+    )
+
+
+def _inbox_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Inbox:
+    from msgx_adapters.inbox_memory import MemoryInbox
+
+    return MemoryInbox(zone=settings.airport.timezone, clock=clock)
+
+
+def _store_sqlite(settings: Settings, url: Url, clock: Clock, create: bool) -> Store:
+    from msgx_adapters.store_sqlite import SqliteStore
+
+    timeout_s = settings.timeouts.store.total_seconds()
+    return SqliteStore.open(_path(url), timeout_s=timeout_s, create=create)
+
+
+def _store_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Store:
+    from msgx_adapters.store_sqlite import SqliteStore
+
+    return SqliteStore.open(None)
+
+
+def _cache_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Cache:
+    from msgx_adapters.cache_memory import MemoryCache
+
+    return MemoryCache()
+
+
+def _bus_file(settings: Settings, url: Url, clock: Clock, create: bool) -> Bus:
+    from msgx_adapters.bus_file import FileBus
+
+    timeout_s = settings.timeouts.bus.total_seconds()
+    return FileBus(_path(url), settings.kafka.max_message_bytes, timeout_s=timeout_s)
+
+
+def _bus_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Bus:
+    from msgx_adapters.bus_memory import MemoryBus
+
+    return MemoryBus(max_bytes=settings.kafka.max_message_bytes)
+
+
+INBOXES: Mapping[str, Make[Inbox]] = {"sqlite": _inbox_sqlite, "memory": _inbox_memory}
+STORES: Mapping[str, Make[Store]] = {"sqlite": _store_sqlite, "memory": _store_memory}
+CACHES: Mapping[str, Make[Cache]] = {"memory": _cache_memory}
+BUSES: Mapping[str, Make[Bus]] = {"file": _bus_file, "memory": _bus_memory}
+
+
+def open_inbox(settings: Settings, clock: Clock, *, create: bool = False) -> Inbox:
+    """The mailbox of `msgx.mailbox.url`; `create` makes an embedded one where it is missing."""
+    return _made("msgx.mailbox.url", INBOXES, settings, settings.mailbox.url, clock, create)
+
+
+def open_store(settings: Settings, clock: Clock, *, create: bool = False) -> Store:
+    """The store of `msgx.store.url`; `create` makes or upgrades its schema."""
+    return _made("msgx.store.url", STORES, settings, settings.store.url, clock, create)
+
+
+def open_cache(settings: Settings, clock: Clock) -> Cache:
+    """The snapshot cache of `msgx.cache.url`."""
+    return _made("msgx.cache.url", CACHES, settings, settings.cache.url, clock, False)
+
+
+def open_bus(settings: Settings, clock: Clock) -> Bus:
+    """The event bus of `msgx.bus.url`."""
+    return _made("msgx.bus.url", BUSES, settings, settings.bus.url, clock, False)
+
+
+def open_codec(settings: Settings) -> Codec:
+    """The codec with the size limit of `msgx.sis.max-message-bytes`."""
+    from msgx_adapters.codec_lxml import LxmlCodec
+
+    return LxmlCodec(max_bytes=settings.sis.max_message_bytes)
+
+
+def system_clock() -> Clock:
+    """The clock of this machine."""
+    from msgx_adapters.clock_system import SystemClock
+
+    return SystemClock()
+
+
+def open_telemetry(clock: Clock, renderer: Literal["json", "console"]) -> Telemetry:
+    """Structured log lines on standard error, counts in memory."""
+    from msgx_adapters.telemetry_structlog import StructlogTelemetry
+
+    return StructlogTelemetry(clock=clock, renderer=renderer)
+
+
+def schema_sql(settings: Settings) -> str:
+    """What a DBA would run to make the store's schema."""
+    if settings.store.url.scheme not in ("sqlite", "memory"):
+        raise ConfigError((f"msgx.store.url: no schema for {settings.store.url.scheme}:",))
+    from msgx_adapters.store_sqlite import schema_sql as sqlite_schema
+
+    return sqlite_schema()
+
+
+def _made(
+    key: str, table: Mapping[str, Make[T]], settings: Settings, url: Url, clock: Clock, create: bool
+) -> T:
+    make = table.get(url.scheme)
+    if make is None:
+        have = ", ".join(f"{scheme}:" for scheme in sorted(table))
+        raise ConfigError((f"{key} = {url}: this version has no adapter for {url.scheme}:; it has {have}",))
+    return make(settings, url, clock, create)
+
+
+def _path(url: Url) -> str:
+    if url.path is None:
+        raise ConfigError((f"{url} names no file",))
+    return str(url.path)

@@ -85,13 +85,15 @@ def open_container(
     create: bool = False,
     log: Literal["json", "console"] = "json",
     clock: Clock | None = None,
+    telemetry: Telemetry | None = None,
 ) -> Iterator[Container]:
     """Open every part and close it at the end, also when opening a later one fails.
 
+    `telemetry` takes the place of log lines on standard error (`log`).
     Raises `ConfigError` for what is missing or wrong, `Transient` for a service that does not answer.
     """
     clock = backends.system_clock() if clock is None else clock
-    telemetry = backends.open_telemetry(clock, log)
+    telemetry = backends.open_telemetry(clock, log) if telemetry is None else telemetry
     lock = threading.RLock()
     with ExitStack() as opened:
         store = backends.open_store(settings, clock, create=create)

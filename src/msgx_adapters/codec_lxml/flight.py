@@ -72,14 +72,14 @@ def _flat(element: etree._Element, shape: Shape, ignored: Ignored) -> Element:
 
 def _sections(others: list[etree._Element], ignored: Ignored, marker: str) -> dict[str, str]:
     """XML text of the raw sections among them; the others are counted."""
-    sections: dict[str, str] = {}
+    sections: dict[str, list[str]] = {}
     for child in others:
         tag = child.tag
         if tag in SECTIONS:
-            sections[tag] = sections.get(tag, "") + _xml_text(child)
+            sections.setdefault(tag, []).append(_xml_text(child))
         elif tag != marker:
             ignored.add(tag)
-    return sections
+    return {tag: "".join(texts) for tag, texts in sections.items()}
 
 
 def _xml_text(element: etree._Element) -> str:

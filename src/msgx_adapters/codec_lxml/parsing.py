@@ -24,8 +24,8 @@ _UNKNOWN_LINE = 65_535
 # One set of options for both parsers. A document with a doctype never comes this far, so no entity is ever
 # declared and nothing can be resolved. `internal` makes lxml report an undeclared one: under False its pull
 # parser passes over the error, forgets the document and starts a new one with the next chunk.
-# `huge_tree` lifts the limit of 10,000,000 bytes on one text, which a legal message of 10 MiB may pass; the size
-# is capped before, and libxml2 still stops at 2048 levels.
+# `huge_tree` lifts the limit of 10,000,000 bytes on one text, which a legal message of 10 MiB may pass; the
+# size is capped before, and libxml2 still stops at 2048 levels.
 _OPTIONS: Mapping[str, Any] = MappingProxyType(
     {
         "encoding": "utf-8",
@@ -91,11 +91,12 @@ def syntax_fault(error: etree.XMLSyntaxError, data: bytes) -> Malformed:
         line, column = place_of(data, raw.start())
         return Malformed("control-character", line=line, column=column)
     if getattr(error, "code", None) == etree.ErrorTypes.ERR_INVALID_CHAR:
-        for match in _REFERENCE.finditer(data):
-            if _is_control(match) and place_of(data, match.end())[0] == line:
-                line, column = place_of(data, match.start())
-                return Malformed("control-character", line=line, column=column, text=match[0].decode())
-    return Malformed("not-well-formed", line=max(line, 1), column=max(column, 1), text=error.msg)
+        reference = _control_reference(data, line)
+        if reference is not None:
+            line, column = place_of(data, reference.start())
+            return Malformed("control-character", line=line, column=column, text=reference[0].decode())
+    said = (error.msg or "").rpartition(", line ")[0] or error.msg
+    return Malformed("not-well-formed", line=max(line, 1), column=max(column, 1), text=said)
 
 
 def line_of(element: etree._Element) -> int | None:
@@ -113,6 +114,19 @@ def _first_root(parser: etree.XMLPullParser) -> etree._Element | None:
     for _, element in parser.read_events():
         if isinstance(element, etree._Element) and element.getparent() is None:
             return element
+    return None
+
+
+def _control_reference(data: bytes, line: int) -> re.Match[bytes] | None:
+    """The first reference to a control character on a line."""
+    at, seen = 1, 0
+    for match in _REFERENCE.finditer(data):
+        at += data.count(b"\n", seen, match.start())
+        seen = match.start()
+        if at > line:
+            break
+        if at == line and _is_control(match):
+            return match
     return None
 
 

@@ -103,12 +103,20 @@ class Pipeline:
 
         Raises `ConfigError` when the store was started with another identity algorithm.
         """
-        pin_identity(self.store, self.config.policy)
+        self.pin()
         grant = self.store.acquire_lease(holder, lease_expiry_s)
         if grant.granted:
-            self.pump.resume(unclean=grant.unclean)
-            self.cache_keeper.ensure()
+            self.prepare(grant)
         return grant
+
+    def pin(self) -> None:
+        """Keep the choices that cannot change with the data; `ConfigError` for another one (D-23)."""
+        pin_identity(self.store, self.config.policy)
+
+    def prepare(self, grant: LeaseGrant) -> None:
+        """Get ready under a lease just taken, before the first tick (D-05, D-31)."""
+        self.pump.resume(unclean=grant.unclean)
+        self.cache_keeper.ensure()
 
     def drain(self, stop: Callable[[], bool] = lambda: False) -> DrainReport:
         """Intake, process, write back and relay until nothing is left, or the head waits.

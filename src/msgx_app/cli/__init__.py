@@ -1,0 +1,29 @@
+"""The command line `msgx`; nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code; `args` defaults to those of the process.
+
+    0 ok, 1 negative answer, 2 usage, 3 configuration, 4 a service does not answer, 70 a fault of msgx,
+    130 interrupted, 141 the reader of our output went away.
+    """
+    from msgx_app.cli.errors import EXIT_INTERRUPTED
+
+    for stream in (sys.stdout, sys.stderr):
+        # A console that cannot show a letter gets an escape, never an exception.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        from msgx_app.cli.app import command
+
+        command().main(args=None if args is None else list(args), prog_name="msgx")
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)

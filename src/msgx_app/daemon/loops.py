@@ -1,0 +1,129 @@
+"""The steps of the daemon's loops, and how long each waits for the next one (D-45)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from attrs import define, field, frozen
+
+from msgx_app.container import Container
+from msgx_app.daemon.loop import Step
+from msgx_core.pipeline.pump import TickKind
+from msgx_core.ports import LeaseGrant
+
+JOBS_INTERVAL_S = 5.0
+LONGEST_WAIT_S = 1.0
+"""An idle pump and a waiting head are looked at this often: an operator's replay tells nobody."""
+
+
+@frozen
+class Part:
+    """A loop to be made: its name, its step, and the longest pause while a service is down."""
+
+    name: str
+    step: Step
+    longest_pause_s: float = 30.0
+
+
+def parts_of(
+    container: Container, grant: LeaseGrant, *, news: Callable[[], None], stopping: Callable[[], bool]
+) -> list[Part]:
+    """The loops of one active time.
+
+    `news` is called when the mailbox had something new; `stopping()` ends a long scan between its pages.
+    """
+    settings, pipeline = container.settings, container.pipeline
+    flow, lease = settings.pipeline, settings.lease
+    poller = Poller(container, _s(flow.poll_interval), _s(flow.poll_interval_idle), news, stopping)
+    flush_s = _s(settings.schd.flush_interval)
+    notice_s = min(flush_s, _s(flow.poll_interval))
+    parts = [
+        # A renewal must not wait longer than usual for a store that may be back in time.
+        Part("lease", lambda: _renew(container), _s(lease.renew)),
+        Part("poller", poller.step),
+        Part("pump", PumpSteps(container, grant).step),
+        Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s),
+        Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s),
+        Part("jobs", lambda: _jobs(container)),
+    ]
+    if settings.mailbox.write_enabled:
+        interval_s = _s(flow.backfill_interval)
+        parts.append(Part("write-back", lambda: 0.0 if pipeline.writeback.sweep().full else interval_s))
+    return parts
+
+
+@define
+class Poller:
+    """Scans the mailbox; the pause grows while nothing is new (D-35)."""
+
+    _container: Container
+    _shortest_s: float
+    _longest_s: float
+    _news: Callable[[], None]
+    _stopping: Callable[[], bool]
+    _pause_s: float = field(init=False, default=0.0)
+
+    def step(self) -> float:
+        """One scan."""
+        if self._container.pipeline.intake.scan(self._stopping).new:
+            self._pause_s = self._shortest_s
+            self._news()
+        else:
+            longest_s = max(self._shortest_s, self._longest_s)
+            self._pause_s = min(max(self._pause_s * 2, self._shortest_s), longest_s)
+        return self._pause_s
+
+
+@define
+class PumpSteps:
+    """Gets ready once after the takeover, then ticks."""
+
+    _container: Container
+    _grant: LeaseGrant
+    _resumed: bool = field(init=False, default=False)
+    _ready: bool = field(init=False, default=False)
+
+    def step(self) -> float:
+        """One tick, or the preparation for all of them."""
+        pipeline = self._container.pipeline
+        if not self._ready:
+            self._prepare()
+        tick = pipeline.pump.tick()
+        if tick.again:
+            return 0.0
+        if tick.kind is not TickKind.WAITING or tick.until is None:
+            return LONGEST_WAIT_S
+        due_s = (tick.until - self._container.clock.now()).total_seconds()
+        return min(max(due_s, 0.01), LONGEST_WAIT_S)
+
+    def _prepare(self) -> None:
+        pipeline = self._container.pipeline
+        if not self._resumed:
+            # Once: a second resume would not know any more that the end before was unclean (D-05).
+            pipeline.pump.resume(unclean=self._grant.unclean)
+            self._resumed = True
+        _ensure_cache(self._container)
+        self._ready = True
+
+
+def _renew(container: Container) -> float:
+    container.store.renew_lease(_s(container.settings.lease.expiry))
+    return _s(container.settings.lease.renew)
+
+
+def _jobs(container: Container) -> float:
+    _ensure_cache(container)
+    return JOBS_INTERVAL_S
+
+
+def _ensure_cache(container: Container) -> None:
+    # Asked under the lock: a rebuild that is going on looks like a lost cache.
+    with container.lock:
+        flights = container.pipeline.cache_keeper.ensure()
+    if flights is not None:
+        container.telemetry.event("cache-rebuilt", flights=flights)
+
+
+def _s(duration: timedelta) -> float:
+    return duration.total_seconds()

@@ -1,0 +1,84 @@
+"""The daemon from nothing: opens the container, serves, and closes in time."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from typing import Literal
+
+from attrs import frozen
+
+from msgx_app import backends
+from msgx_app.container import Container, open_container
+from msgx_app.daemon.bounded import finishes_within
+from msgx_app.daemon.monitor import Monitor, Phase
+from msgx_app.daemon.serve import serve
+from msgx_app.settings import Settings
+from msgx_core.errors import Transient
+from msgx_core.ports import Clock, Telemetry
+from msgx_core.rules.retry import outage_pause_s
+
+CLOSE_WITHIN_S = 1.5
+
+
+@frozen
+class DaemonEnd:
+    """How the daemon ended. Not `clean`: something is still at work; leave with `os._exit`.
+
+    `left_open` keeps the container from being closed, which would wait for that work.
+    """
+
+    clean: bool
+    left_open: ExitStack | None = None
+
+
+def run_daemon(
+    settings: Settings,
+    stop: threading.Event,
+    *,
+    holder: str,
+    log: Literal["json", "console"] = "json",
+    clock: Clock | None = None,
+    telemetry: Telemetry | None = None,
+    monitor: Monitor | None = None,
+) -> DaemonEnd:
+    """Run until `stop` is set; within ten seconds after that it returns.
+
+    While a service that is needed to open does not answer it says so and tries again. Raises
+    `ConfigError` for what waiting cannot mend.
+    """
+    clock = backends.system_clock() if clock is None else clock
+    telemetry = backends.open_telemetry(clock, log) if telemetry is None else telemetry
+    monitor = Monitor(clock) if monitor is None else monitor
+    opened = ExitStack()
+    try:
+        container = _open(opened, settings, stop, clock, telemetry, monitor)
+        clean = container is None or serve(container, stop, holder=holder, monitor=monitor)
+    except BaseException:
+        opened.close()
+        raise
+    clean = clean and finishes_within(CLOSE_WITHIN_S, opened.close)
+    telemetry.event("stopped", holder=holder, clean=clean)
+    return DaemonEnd(clean, None if clean else opened)
+
+
+def _open(
+    opened: ExitStack,
+    settings: Settings,
+    stop: threading.Event,
+    clock: Clock,
+    telemetry: Telemetry,
+    monitor: Monitor,
+) -> Container | None:
+    """The open container; None when stopped before that."""
+    failures = 0
+    while not stop.is_set():
+        try:
+            return opened.enter_context(open_container(settings, clock=clock, telemetry=telemetry))
+        except Transient as error:
+            failures += 1
+            pause_s = outage_pause_s(failures)
+            monitor.enter(Phase.WAITING, error.service)
+            telemetry.event("waiting-for", service=error.service, detail=error.detail, pause_s=pause_s)
+        stop.wait(pause_s)
+    return None

@@ -1,0 +1,97 @@
+"""The store suites on SQLite: a file, and one connection in memory."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from msgx_adapters.store_sqlite import Connection, SqliteStore
+from msgx_core.ports import Store
+from msgx_core.testing.store_contract_atomicity import AtomicityContract
+from msgx_core.testing.store_contract_effects import EffectContract
+from msgx_core.testing.store_contract_events import EventContract
+from msgx_core.testing.store_contract_leases import LeaseContract
+from msgx_core.testing.store_contract_messages import MessageContract
+
+
+class RawSql:
+    """The tables through a connection of the test's own (a file), or beside the store (memory)."""
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self.raw = raw
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        cursor = self.raw.execute(sql)
+        names = [column[0].upper() for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def run(self, sql: str) -> None:
+        self.raw.execute(sql)
+
+    def content(self, flid: int) -> dict[str, Any]:
+        (row,) = self.rows(f"SELECT CONTENT FROM FLIGHT_SCHD WHERE FLID = {flid}")
+        found: dict[str, Any] = json.loads(row["CONTENT"])
+        return found
+
+
+@pytest.fixture(params=["file", "memory"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
+    return tmp_path / "store.db" if request.param == "file" else None
+
+
+@pytest.fixture
+def store(path: Path | None) -> Iterator[SqliteStore]:
+    made = SqliteStore.open(path, create=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def another(path: Path | None) -> Iterator[Callable[[Store], Store]]:
+    opened: list[SqliteStore] = []
+
+    def open_another(store: Store) -> Store:
+        assert isinstance(store, SqliteStore)
+        opened.append(SqliteStore(store.connection) if path is None else SqliteStore.open(path))
+        return opened[-1]
+
+    yield open_another
+    for made in opened:
+        made.close()
+
+
+@pytest.fixture
+def oracle(store: SqliteStore, path: Path | None) -> Iterator[RawSql]:
+    if path is None:
+        yield RawSql(raw_of(store.connection))
+        return
+    raw = sqlite3.connect(path, isolation_level=None)
+    yield RawSql(raw)
+    raw.close()
+
+
+def raw_of(connection: Connection) -> sqlite3.Connection:
+    return connection._raw
+
+
+class TestLeases(LeaseContract):
+    pass
+
+
+class TestMessages(MessageContract):
+    pass
+
+
+class TestEffects(EffectContract):
+    pass
+
+
+class TestAtomicity(AtomicityContract):
+    pass
+
+
+class TestEvents(EventContract):
+    pass

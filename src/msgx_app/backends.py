@@ -6,6 +6,7 @@ Drivers are imported when a URL asks for them, so that an installation needs onl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from msgx_app.settings import Settings, Url
@@ -141,7 +142,7 @@ def _made(
     return make(settings, url, clock, create)
 
 
-def _path(url: Url) -> str:
+def _path(url: Url) -> Path:
     if url.path is None:
         raise ConfigError((f"{url} names no file",))
-    return str(url.path)
+    return url.path

@@ -14,7 +14,10 @@ from msgx_core.testing.store_contract_atomicity import AtomicityContract
 from msgx_core.testing.store_contract_effects import EffectContract
 from msgx_core.testing.store_contract_events import EventContract
 from msgx_core.testing.store_contract_leases import LeaseContract
+from msgx_core.testing.store_contract_ledger import LedgerContract
 from msgx_core.testing.store_contract_messages import MessageContract
+from msgx_core.testing.store_contract_reading import ReadingContract
+from msgx_core.testing.store_contract_roundtrip import RoundTripContract
 
 
 class RawSql:
@@ -94,4 +97,16 @@ class TestAtomicity(AtomicityContract):
 
 
 class TestEvents(EventContract):
+    pass
+
+
+class TestReading(ReadingContract):
+    pass
+
+
+class TestLedger(LedgerContract):
+    pass
+
+
+class TestRoundTrip(RoundTripContract):
     pass

@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from msgx_app.container import Container
 from msgx_core.errors import Fenced, MsgxError
-from msgx_core.ports import LeaseGrant
+
+if TYPE_CHECKING:
+    from msgx_app.container import Container
+    from msgx_core.ports import LeaseGrant
 
 _LEAST_WAIT_S = 0.02
 _LONGEST_WAIT_S = 0.5

@@ -62,7 +62,7 @@ BROKEN: dict[str, tuple[type[Exception], Callable[[], Change]]] = {
     "day lost": (Rejected, lambda: _full(put(flight(1, version=2, day=None)))),
     "version fell": (Rejected, lambda: _full(put(flight(1, version=1), read_version=1))),
     "below the floor": (Rejected, lambda: _full(put(flight(60, version=5), read_version=None))),
-    "on another roster": (Rejected, lambda: _full(roster_add={1: NEXT_DAY})),
+    "on another roster": (Rejected, lambda: _full(roster_add={2: DAY})),
     "covered on another roster": (
         Rejected,
         lambda: _full(rosters=(RosterReplace(NEXT_DAY, 1, frozenset({1})),)),

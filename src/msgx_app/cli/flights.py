@@ -1,0 +1,122 @@
+"""`msgx flights`: the board, one flight's full state, and its versions with the message behind each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from msgx_app.cli import output, times
+from msgx_app.cli.app import new_app
+from msgx_app.cli.errors import Negative
+from msgx_app.cli.options import After, Common, Limit, command, lists
+from msgx_app.cli.parts import WithStore, with_store
+from msgx_core.model.flight import FlightState, FlightStatus
+from msgx_core.rules.policy import Policy
+from msgx_core.rules.render import flight_document
+from msgx_core.rules.values import parse_flid
+
+app = new_app()
+
+BOARD = ("FLID", "FLNO", "MVIN", "OPERATION_DAY", "SODT", "ESTT", "ACTT", "STND", "GATE", "BELT", "CNCL")
+BOARD += ("STATE", "STATE_VERSION")
+VERSIONS = ("STATE_VERSION", "KIND", "CHANGED", "REASON", "MSG_ID", "TYPE", "STYP", "UPDATED_AT", "EVENT_ID")
+
+
+@app.callback(invoke_without_command=True)
+@command("msgx flights --day 2027-03-14", "msgx flights show 700101 --history", "msgx flights --json")
+def flights(
+    context: typer.Context,
+    common: Common,
+    *,
+    day: Annotated[str | None, typer.Option(metavar="DAY", help="Operation day: YYYY-MM-DD or today.")] = None,
+    state: Annotated[str | None, typer.Option(help="ACTIVE or DELETED; default: both.")] = None,
+    limit: Limit = None,
+    after: After = None,
+) -> None:
+    """The flight board, by FLID; or one flight."""
+    if not lists(context):
+        return
+    if state is not None and state.upper() not in FlightStatus.__members__:
+        raise typer.BadParameter(f"{state!r}: one of {', '.join(FlightStatus.__members__)}", param_hint="--state")
+    with with_store(common) as at:
+        wanted_day = None if day is None else times.parse_day(day, at.policy, at.clock.now(), "--day")
+        wanted_state = None if state is None else state.upper()
+
+        def fetch(behind: int | None, n: int) -> list[FlightState]:
+            return list(at.store.flights(wanted_day, wanted_state, behind or 0, n))
+
+        found = output.first(
+            output.paged(fetch, lambda flight: int(flight.flid), after),
+            output.wanted(limit, as_json=common.as_json),
+            lambda flight: f"--after {flight.flid}",
+        )
+        if common.as_json:
+            output.print_json_array(document(flight, at.policy) for flight in found)
+        else:
+            output.print_rows((_board_row(flight, at.policy) for flight in found), BOARD, empty="no flights")
+
+
+@app.command("show")
+@command("msgx flights show 700101", "msgx flights show 700101 --history --json")
+def show(
+    flid: Annotated[str, typer.Argument(metavar="FLID", help="The flight's id.")],
+    common: Common,
+    *,
+    history: Annotated[
+        bool, typer.Option("--history", help="Its versions, each with the message behind it.")
+    ] = False,
+) -> None:
+    """One flight's full state, deleted ones included; or its history, as far as the outbox remembers."""
+    number = parse_flid(flid.strip())
+    if number is None:
+        raise typer.BadParameter(f"{flid!r}: 1 to 12 digits, not 0", param_hint="FLID")
+    with with_store(common) as at:
+        state = at.store.flight(number)
+        if state is None:
+            raise Negative(f"there is no flight {number}")
+        if history:
+            _history(at, state, as_json=common.as_json)
+        elif common.as_json:
+            output.print_json(document(state, at.policy))
+        else:
+            _print_flight(document(state, at.policy))
+
+
+def document(state: FlightState, policy: Policy) -> dict[str, Any]:
+    """The full state as on the bus, and when the flight was first seen."""
+    return {**flight_document(state, policy), "CREATED_AT": state.created_at}
+
+
+def _board_row(state: FlightState, policy: Policy) -> dict[str, Any]:
+    row = flight_document(state, policy)
+    row["GATE"] = " ".join(gate.get("GATE", "?") for gate in row.get("GTDT", ()))
+    row["BELT"] = " ".join(belt.get("BELT", "?") for belt in row.get("CLDT", ()))
+    return row
+
+
+def _history(at: WithStore, state: FlightState, *, as_json: bool) -> None:
+    behind: dict[int, dict[str, Any]] = {}
+    rows = []
+    for event in at.store.flight_events(state.flid):
+        msg_id = event["MSG_ID"]
+        if msg_id not in behind:
+            message = at.store.message(msg_id) or {}
+            behind[msg_id] = {tag: message[tag] for tag in ("TYPE", "STYP", "SEQN") if tag in message}
+        rows.append({"EVENT_ID": event["EVENT_ID"], **event["PAYLOAD"], **behind[msg_id]})
+    if as_json:
+        output.print_json_array(rows)
+    else:
+        output.print_rows(rows, VERSIONS, empty=f"no versions of flight {state.flid} are remembered any more")
+
+
+def _print_flight(state: dict[str, Any]) -> None:
+    facts: list[tuple[str, Any]] = []
+    for tag, value in state.items():
+        if not isinstance(value, list):
+            facts.append((tag, value))
+            continue
+        for number, element in enumerate(value, start=1):
+            text = "  ".join(f"{key} {output.people(each)}" for key, each in element.items())
+            facts.append((f"{tag} {number}", text))
+    output.print_facts(facts, title=f"flight {state['FLID']}")

@@ -1,0 +1,115 @@
+"""Does each service answer? Asked all at once, each within its own time, the culprit named."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Any
+
+from attrs import define, field, frozen
+
+from msgx_app import backends
+from msgx_app.cli.errors import EXIT_CONFIG, EXIT_OK, EXIT_SERVICE
+from msgx_app.settings import Settings, Url
+from msgx_core.errors import ConfigError, Transient
+from msgx_core.ports import Clock, Inbox, Store
+
+_GRACE_S = 1.0
+
+
+@frozen
+class Answer:
+    """What came of asking one service; `error` None: it answered."""
+
+    service: str
+    url: str
+    error: str | None = None
+    misconfigured: bool = False
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """For printing."""
+        return {"SERVICE": self.service, "URL": self.url, "OK": self.error is None, "ERROR": self.error}
+
+
+@define
+class _Asked:
+    """One service being asked in a thread of its own."""
+
+    service: str
+    url: Url
+    timeout: timedelta
+    open_it: Callable[[], Any]
+    part: Any = None
+    error: Exception | None = None
+    done: threading.Event = field(factory=threading.Event)
+
+    def ask(self) -> None:
+        """Open and ping."""
+        try:
+            self.part = self.open_it()
+            self.part.ping()
+        except Exception as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def answer(self) -> Answer:
+        """Wait for the end; a service that says nothing in time does not answer."""
+        # Opening and asking may each take the whole time.
+        limit_s = 2 * self.timeout.total_seconds() + _GRACE_S
+        if not self.done.wait(limit_s):
+            return Answer(self.service, str(self.url), f"no answer within {limit_s:g} s")
+        match self.error:
+            case None:
+                return Answer(self.service, str(self.url))
+            case ConfigError(problems=problems):
+                return Answer(self.service, str(self.url), "; ".join(problems), misconfigured=True)
+            case Transient(detail=detail):
+                return Answer(self.service, str(self.url), detail)
+            case error:
+                return Answer(self.service, str(self.url), f"{type(error).__name__}: {error}")
+
+
+@frozen
+class Asked:
+    """All answers, and the parts that could be used from there on."""
+
+    answers: Sequence[Answer]
+    store: Store | None
+    inbox: Inbox | None
+
+    @property
+    def exit_code(self) -> int:
+        """4 when a service does not answer, else 3 when one is misconfigured, else 0."""
+        failed = [answer for answer in self.answers if answer.error is not None]
+        if any(not answer.misconfigured for answer in failed):
+            return EXIT_SERVICE
+        return EXIT_CONFIG if failed else EXIT_OK
+
+
+def ask_all(settings: Settings, clock: Clock, opened: ExitStack) -> Asked:
+    """Open and ping every service at the same time; `opened` closes them."""
+    timeouts = settings.timeouts
+    asked = (
+        _Asked(
+            "store", settings.store.url, timeouts.store, lambda: backends.open_store(settings, clock)
+        ),
+        _Asked(
+            "mailbox", settings.mailbox.url, timeouts.mailbox, lambda: backends.open_inbox(settings, clock)
+        ),
+        _Asked("cache", settings.cache.url, timeouts.cache, lambda: backends.open_cache(settings, clock)),
+        _Asked("bus", settings.bus.url, timeouts.bus, lambda: backends.open_bus(settings, clock)),
+    )
+    for one in asked:
+        # A daemon thread: a driver that hangs must not keep the command from ending.
+        threading.Thread(target=one.ask, name=f"ask-{one.service}", daemon=True).start()
+    answers = [one.answer() for one in asked]
+    for one, answer in zip(asked, answers, strict=True):
+        if one.done.is_set() and one.part is not None:
+            opened.callback(one.part.close)
+        if answer.error is not None:
+            one.part = None
+    return Asked(answers, store=asked[0].part, inbox=asked[1].part)

@@ -58,7 +58,7 @@ _HOMES = {
     "msgx_core.rules.schedule": "plan_schedule",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-__all__ = sorted(_HOME_OF)
+__all__ = list(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:

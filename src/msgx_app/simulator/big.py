@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from attrs import evolve
@@ -62,18 +62,28 @@ def big_schedule(
 def _filled(flight: Flight, budget: int, clock: Clock, rng: random.Random) -> tuple[str, int]:
     """The record with as many additional elements as the budget of bytes allows, and its size."""
     size = _size(flight.record())
-    extra: dict[str, list[Tag]] = {}
+    extra: list[Tag] = []
     for element in _more(flight, clock, rng):
         more = _size(element)
         if size + more > budget:
             break
-        extra.setdefault(element.name, []).append(element)
+        extra.append(element)
         size += more
-    for name, added in extra.items():
-        group = elements.renumber((*flight.groups.get(name, ()), *added))
-        flight = flight.with_group(name, group)
-    text = render(flight.record(), _COMPACT)
+    # Numbering the elements anew may take a few bytes more than was counted.
+    while extra and _size(_with(flight, extra).record()) > budget:
+        extra.pop()
+    text = render(_with(flight, extra).record(), _COMPACT)
     return text, len(text.encode("utf-8"))
+
+
+def _with(flight: Flight, extra: Iterable[Tag]) -> Flight:
+    added: dict[str, list[Tag]] = {}
+    for element in extra:
+        added.setdefault(element.name, []).append(element)
+    for name, elements_ in added.items():
+        group = elements.renumber((*flight.groups.get(name, ()), *elements_))
+        flight = flight.with_group(name, group)
+    return flight
 
 
 def _size(tag: Tag) -> int:

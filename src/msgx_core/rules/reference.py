@@ -102,26 +102,26 @@ def _check_status(node: Node, index: int, policy: Policy) -> None:
         text = node.value(tag) or ""
         if text and parse_time(text) is None:
             raise Protocol(f"rsta-invalid:{tag}", tag=tag, text=text, record=index)
-    status = resource_status(RefRecord(RSTA, "", node, 0, datetime.min), policy)
-    if status.starts_at and status.ends_at and status.ends_at <= status.starts_at:
+    starts_at, ends_at = _instant(node, "STRT", policy), _instant(node, "ENDT", policy)
+    if starts_at is not None and ends_at is not None and ends_at <= starts_at:
         raise Protocol("rsta-invalid:ENDT", tag="ENDT", text=node.value("ENDT"), record=index)
 
 
 def resource_status(record: RefRecord, policy: Policy) -> ResourceStatus:
     """The stored status behind an `RSTA` record, its window as instants."""
-
-    def instant(tag: str) -> datetime | None:
-        local = parse_time(record.node.value(tag) or "")
-        return None if local is None else instant_of(local, policy)
-
     return ResourceStatus(
         rtyp=record.node.value("RTYP") or "",
         rsid=record.node.value("RSID") or "",
         stat=record.node.value("STAT") or "",
-        starts_at=instant("STRT"),
-        ends_at=instant("ENDT"),
+        starts_at=_instant(record.node, "STRT", policy),
+        ends_at=_instant(record.node, "ENDT", policy),
         msg_id=record.msg_id,
     )
+
+
+def _instant(node: Node, tag: str, policy: Policy) -> datetime | None:
+    local = parse_time(node.value(tag) or "")
+    return None if local is None else instant_of(local, policy)
 
 
 def is_available(status: ResourceStatus | None, at: datetime) -> bool:

@@ -16,6 +16,7 @@ from msgx_core.rules.operation_day import instant_of
 from msgx_core.rules.policy import Policy, TimeFormat
 from msgx_core.rules.values import parse_time
 
+_ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\r", "&#13;"))
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
@@ -142,6 +143,25 @@ def node_document(node: Node) -> Any:
     for child in node.children:
         grouped.setdefault(child.tag, []).append(node_document(child))
     return out | {tag: items[0] if len(items) == 1 else items for tag, items in grouped.items()}
+
+
+def node_xml(node: Node) -> str:
+    """A reference record as XML text; nothing of the `Node` is lost.
+
+    >>> node_xml(Node("ARPT", "", {"A": '"1"'}, (Node("ITCD", "H<G"), Node("#text", "&"), Node("NAME"))))
+    '<ARPT A="&quot;1&quot;"><ITCD>H&lt;G</ITCD>&amp;<NAME/></ARPT>'
+    """
+    if node.tag == "#text":
+        return _escape(node.text)
+    attributes = "".join(f' {name}="{_escape(value)}"' for name, value in node.attributes.items())
+    inside = _escape(node.text) + "".join(map(node_xml, node.children))
+    return f"<{node.tag}{attributes}>{inside}</{node.tag}>" if inside else f"<{node.tag}{attributes}/>"
+
+
+def _escape(text: str) -> str:
+    for char, entity in _ENTITIES:
+        text = text.replace(char, entity)
+    return text
 
 
 def reference_document(record: RefRecord) -> dict[str, Any]:

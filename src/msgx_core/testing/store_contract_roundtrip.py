@@ -25,7 +25,9 @@ TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30) | st
 )
 FLIDS = st.integers(1, MAX_FLID)
 INSTANTS = st.datetimes(
-    datetime(2000, 1, 1), datetime(2099, 12, 31), timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))])
+    datetime(2000, 1, 1),
+    datetime(2099, 12, 31),
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
 )
 
 

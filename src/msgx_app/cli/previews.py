@@ -1,0 +1,89 @@
+"""What a replay would do today, as a document: the outcome, and each flight before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgx_app.container import Container
+from msgx_core.model.change import Change, FlightPut
+from msgx_core.model.flight import FlightState
+from msgx_core.model.reference import PutRecord, RefChange, RemoveRecord, ReplaceCategory
+from msgx_core.pipeline.desk import Apply, Close
+from msgx_core.pipeline.replay import Preview
+from msgx_core.rules.policy import Policy
+from msgx_core.rules.render import flight_document
+
+_NOT_COMPARED = frozenset({"FLID", "STATE_VERSION", "UPDATED_AT", "LAST_MSG_ID"})
+
+
+def preview_document(container: Container, msg_id: int, *, force: bool) -> dict[str, Any]:
+    """The effect of one message on today's state; `REFUSED` when it would not be let in."""
+    preview = container.pipeline.replay.preview(msg_id, force=force)
+    if preview is None:
+        return {"MSG_ID": msg_id, "REFUSED": "unknown message"}
+    return {key: value for key, value in _document(container, preview).items() if value is not None}
+
+
+def _document(container: Container, preview: Preview) -> dict[str, Any]:
+    message, outcome = preview.message, preview.outcome
+    document: dict[str, Any] = {
+        "MSG_ID": preview.msg_id,
+        "REFUSED": preview.refused,
+        "TYPE": None if message is None else message.meta.type,
+        "STYP": None if message is None else message.meta.styp,
+        "STATE": outcome.state,
+        "ERROR_CODE": outcome.code,
+        "REASON": outcome.reason,
+        "DETAIL": outcome.detail,
+    }
+    match preview.decision:
+        case Apply(change=change):
+            document |= _effects(container, change)
+            alerts = change.alerts
+        case Close(alerts=alerts):
+            pass
+        case None:
+            alerts = ()
+    document["ALERTS"] = [
+        {"CODE": alert.code, "FLID": alert.flid, "DETAIL": alert.detail} for alert in alerts
+    ] or None
+    return document
+
+
+def _effects(container: Container, change: Change) -> dict[str, Any]:
+    policy = container.pipeline.config.policy
+    flights = [_flight(container, put, policy) for put in change.flights]
+    reference = [_reference(each) for each in change.reference]
+    return {"FLIGHTS": flights, "REFERENCE": reference or None}
+
+
+def _flight(container: Container, put: FlightPut, policy: Policy) -> dict[str, Any]:
+    before = container.store.flight(put.state.flid)
+    return {
+        "FLID": put.state.flid,
+        "FROM_VERSION": put.read_version,
+        "STATE_VERSION": put.state.version,
+        "REASON": put.reason,
+        "CHANGES": changes(before, put.state, policy),
+    }
+
+
+def changes(before: FlightState | None, after: FlightState, policy: Policy) -> list[dict[str, Any]]:
+    """Every tag that differs, with its value before and after; no key: no value."""
+    old = {} if before is None else flight_document(before, policy)
+    new = flight_document(after, policy)
+    return [
+        {"TAG": tag, "BEFORE": old.get(tag), "AFTER": new.get(tag)}
+        for tag in {**new, **old}
+        if tag not in _NOT_COMPARED and old.get(tag) != new.get(tag)
+    ]
+
+
+def _reference(change: RefChange) -> dict[str, Any]:
+    match change:
+        case ReplaceCategory(rtype, records):
+            return {"RTYPE": rtype, "ACTION": "REPLACE", "RKEYS": [record.rkey for record in records]}
+        case PutRecord(record):
+            return {"RTYPE": record.rtype, "ACTION": "PUT", "RKEYS": [record.rkey]}
+        case RemoveRecord(rtype, rkey):
+            return {"RTYPE": rtype, "ACTION": "REMOVE", "RKEYS": [rkey]}

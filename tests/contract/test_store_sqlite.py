@@ -16,8 +16,12 @@ from msgx_core.testing.store_contract_events import EventContract
 from msgx_core.testing.store_contract_leases import LeaseContract
 from msgx_core.testing.store_contract_ledger import LedgerContract
 from msgx_core.testing.store_contract_messages import MessageContract
+from msgx_core.testing.store_contract_operator import OperatorContract
+from msgx_core.testing.store_contract_outbox import OutboxContract
 from msgx_core.testing.store_contract_reading import ReadingContract
 from msgx_core.testing.store_contract_roundtrip import RoundTripContract
+from msgx_core.testing.store_contract_views import ViewContract
+from msgx_core.testing.store_contract_writebacks import WritebackContract
 
 
 class RawSql:
@@ -109,4 +113,20 @@ class TestLedger(LedgerContract):
 
 
 class TestRoundTrip(RoundTripContract):
+    pass
+
+
+class TestWritebacks(WritebackContract):
+    pass
+
+
+class TestOutbox(OutboxContract):
+    pass
+
+
+class TestOperator(OperatorContract):
+    pass
+
+
+class TestViews(ViewContract):
     pass

@@ -14,7 +14,7 @@ from msgx_core.model.message import Meta
 # Parts of the identity: a bar or white space inside would let two messages share one key.
 _NAME = re.compile(r"[^\s|]{1,64}")
 _CODE = re.compile(r"[^\s|]{1,20}")
-_SEQN = re.compile(r"[0-9]{1,20}")
+_SEQN = re.compile(r"[0-9]{1,18}")  # what a 64-bit integer holds
 _DTTM = re.compile(r"[0-9]{14}")
 _DTTM_PARTS = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))
 _RULES = {"SNDR": _NAME, "SEQN": _SEQN, "DTTM": _DTTM, "TYPE": _CODE, "STYP": _CODE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from attrs import field, frozen
@@ -31,12 +32,16 @@ class Desk:
 
 @frozen
 class Work:
-    """One decoded head. `recv_at` is when it came in, `started_s` the monotonic start of this attempt."""
+    """One decoded head. `recv_at` is when it came in, `started_s` the monotonic start of this attempt.
+
+    `locate` adds line and column to an error about this message.
+    """
 
     msg_id: int
     message: DecodedMessage
     recv_at: datetime
     started_s: float
+    locate: Callable[[MessageError], None] = lambda error: None
 
 
 @frozen

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from attrs import field, frozen
 
-from msgx_core.errors import CodecError, Malformed, MessageError, MsgxError, Protocol, Rejected
+from msgx_core.errors import CodecError, Malformed, MessageError, MsgxError, Rejected
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.change import FlightPut
 from msgx_core.model.flight import FlightState
@@ -71,8 +71,8 @@ class MessageProcessor:
         if _is_blank(raw) or raw is None:
             raise Malformed("raw-missing")
         message = self._decode(raw)
-        work = Work(msg_id, message, head.received_at or head.enqueued_at, self.desk.clock.monotonic_s())
-        return message, self._decide(work, raw)
+        work = self._work(head, message, raw, self.desk.clock.monotonic_s())
+        return message, self._decide(work)
 
     def _attempt(self, head: ProcRow, started_s: float) -> MessageState:
         raw = self.inbox.fetch(head.msg_id)
@@ -89,13 +89,19 @@ class MessageProcessor:
             self.on_step("bound")
             if holder is not None:
                 return self._close(head, _duplicate(head.msg_id, holder, binding), binding)
-        work = Work(head.msg_id, message, head.received_at or head.enqueued_at, started_s)
+        work = self._work(head, message, raw, started_s)
         with self.lock:
-            return self._settle(head, work, raw, binding)
+            return self._settle(head, work, binding)
 
-    def _settle(self, head: ProcRow, work: Work, raw: RawText, binding: Binding) -> MessageState:
+    def _work(self, head: ProcRow, message: DecodedMessage, raw: RawText, started_s: float) -> Work:
+        def locate(error: MessageError) -> None:
+            self.codec.locate(raw, error)
+
+        return Work(head.msg_id, message, head.received_at or head.enqueued_at, started_s, locate)
+
+    def _settle(self, head: ProcRow, work: Work, binding: Binding) -> MessageState:
         try:
-            decision = self._decide(work, raw)
+            decision = self._decide(work)
         except MessageError as error:
             decision = Close(dead(error))
         if isinstance(decision, Close):
@@ -169,11 +175,11 @@ class MessageProcessor:
         except Exception as error:
             raise CodecError(f"codec-exception:{type(error).__name__}") from error
 
-    def _decide(self, work: Work, raw: RawText) -> Decision:
+    def _decide(self, work: Work) -> Decision:
         try:
             return decide(work, self.desk)
-        except (Malformed, Protocol) as error:
-            self.codec.locate(raw, error)
+        except MessageError as error:
+            work.locate(error)
             raise
         except MsgxError:
             raise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 
 from msgx_core.model.flight import Fields
 from msgx_core.rules.policy import Policy
@@ -24,19 +25,21 @@ def sodt_instant(fields: Fields, policy: Policy) -> datetime | None:
 
 
 def operation_day(instant: datetime, policy: Policy) -> date:
-    """The airport's day at an instant: local wall time less the cut-over.
-
-    Never the receiving time (R-281).
-    """
-    local = instant.astimezone(policy.airport_zone).replace(tzinfo=None)
-    return local.date() if local.time() >= policy.day_cutover else local.date() - timedelta(days=1)
+    """The airport's day at an instant: the latest one that has begun. Never the receiving time (R-281)."""
+    local = instant.astimezone(policy.airport_zone).date()
+    day = local + timedelta(days=1)
+    while instant < _start(day, policy.day_cutover, policy.airport_zone):
+        day -= timedelta(days=1)
+    return day
 
 
 def day_bounds(day: date, policy: Policy) -> tuple[datetime, datetime]:
     """First instant of an operation day and that of the next one."""
+    cutover, zone = policy.day_cutover, policy.airport_zone
+    return _start(day, cutover, zone), _start(day + timedelta(days=1), cutover, zone)
 
-    def start(d: date) -> datetime:
-        wall = datetime.combine(d, policy.day_cutover)
-        return wall.replace(tzinfo=policy.airport_zone, fold=0).astimezone(UTC)
 
-    return start(day), start(day + timedelta(days=1))
+@lru_cache(maxsize=1024)
+def _start(day: date, cutover: time, zone: tzinfo) -> datetime:
+    """When the cut-over of that date comes: once, on nights when clocks change as well."""
+    return datetime.combine(day, cutover).replace(tzinfo=zone, fold=0).astimezone(UTC)

@@ -142,7 +142,7 @@ def _collection(
             record=reader.record,
             ordinal=spec.limit,
         )
-    kept = tuple(_checked(spec, n, e, reader) for n, e in real)
+    kept = tuple(e for e in (_checked(spec, n, e, reader) for n, e in real) if e)
     limit = reader.max_points if spec.truncated else len(kept)
     return kept[:limit], max(0, len(kept) - limit)
 

@@ -17,6 +17,7 @@ from msgx_core.rules.policy import Policy, TimeFormat
 from msgx_core.rules.values import parse_time
 
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\r", "&#13;"))
+_BLANKS = (("\n", "&#10;"), ("\t", "&#9;"))  # a parser would make plain blanks of them in an attribute
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
@@ -153,13 +154,13 @@ def node_xml(node: Node) -> str:
     """
     if node.tag == "#text":
         return _escape(node.text)
-    attributes = "".join(f' {name}="{_escape(value)}"' for name, value in node.attributes.items())
+    attributes = "".join(f' {name}="{_escape(value, _BLANKS)}"' for name, value in node.attributes.items())
     inside = _escape(node.text) + "".join(map(node_xml, node.children))
     return f"<{node.tag}{attributes}>{inside}</{node.tag}>" if inside else f"<{node.tag}{attributes}/>"
 
 
-def _escape(text: str) -> str:
-    for char, entity in _ENTITIES:
+def _escape(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
+    for char, entity in (*_ENTITIES, *more):
         text = text.replace(char, entity)
     return text
 

@@ -42,9 +42,10 @@ def match_schedule_answer(
 
 
 def _may_still_answer(request: Request, open_: Request, now: datetime, late_window: timedelta) -> bool:
+    # A send that was begun and never confirmed may have gone out as well.
     return (
         request.state is RequestState.EXPIRED
-        and request.sent_at is not None
+        and (request.sent_at or request.send_started_at) is not None
         and request.resp_msg_id is None
         and (request.first_day, request.last_day) != (open_.first_day, open_.last_day)
         and request.closed_at is not None

@@ -37,8 +37,7 @@ class RetryPolicy:
 
     def next_at(self, attempts_made: int, now: datetime) -> datetime:
         """When to try again after that many attempts; the last step repeats."""
-        step = min(max(attempts_made, 1), len(self.backoff)) - 1
-        return now + self.backoff[step]
+        return now + _pause(self.backoff, attempts_made)
 
 
 @frozen
@@ -63,7 +62,7 @@ class WritebackPolicy:
 
     def next_at(self, attempts_made: int, now: datetime) -> datetime:
         """When a failed try is due again; the last step repeats."""
-        return now + self.backoff[min(max(attempts_made, 1), len(self.backoff)) - 1]
+        return now + _pause(self.backoff, attempts_made)
 
     def past_deadline(self, row: WritebackDue, tried_at: datetime) -> bool:
         """Whether this failed try was made at or after `R`: then it was the last one (D-38)."""
@@ -72,6 +71,13 @@ class WritebackPolicy:
     def alerts_at(self, attempts_made: int) -> bool:
         """The number of attempts raises one alert and never stops the retry (R-151)."""
         return attempts_made == self.alert_attempts
+
+
+def _pause(backoff: Sequence[timedelta], attempts_made: int) -> timedelta:
+    """The step for that many attempts; none where no pause is configured."""
+    if not backoff:
+        return timedelta(0)
+    return backoff[min(max(attempts_made, 1), len(backoff)) - 1]
 
 
 def settle_delivery(event: DueEvent, code: str | None, policy: RetryPolicy, now: datetime) -> EventSettled:

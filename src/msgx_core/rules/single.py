@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 
 from attrs import frozen
 
@@ -56,6 +56,12 @@ def life_of(flid: int, snapshot: FlightSnapshot) -> FlightLife:
     return FlightLife.ARCHIVED if flid in snapshot.floors else FlightLife.ABSENT
 
 
+def wanted_day(values: RecordValues, policy: Policy) -> date | None:
+    """The operation day that the `SODT` of a record asks for; None without one."""
+    instant = sodt_instant(values.values, policy)
+    return None if instant is None else operation_day(instant, policy)
+
+
 def plan_adft(values: RecordValues, at: Step) -> tuple[FlightPut, ...]:
     """An ADFT sets; a deleted flight is rebuilt from empty (D-07, D-17).
 
@@ -64,9 +70,7 @@ def plan_adft(values: RecordValues, at: Step) -> tuple[FlightPut, ...]:
     before = at.before(values.flid)
     live = before if before is not None and before.is_live else None
     fields = merge_adft({} if live is None else live.fields, values)
-    instant = sodt_instant({"SODT": values.values["SODT"]}, at.policy) if "SODT" in values.values else None
-    wanted = None if instant is None else operation_day(instant, at.policy)
-    day = own_day(values.flid, wanted, before, record=0)
+    day = own_day(values.flid, wanted_day(values, at.policy), before, record=0)
     return at.puts({values.flid: Draft(values.flid, before, FlightStatus.ACTIVE, day, fields)})
 
 

@@ -20,8 +20,8 @@ from msgx_core.testing.contract import Contract
 Another = Callable[[Store], Store]
 
 TABLES = (
-    "PROC_STATE MSG_EVENT FLIGHT_SCHD FLIGHT_RAW_SECTION FLIGHT_VERSION_FLOOR SCHD_GEN SCHD_GEN_FLID SENDER_MARK "
-    "REF_MASTER REQ_TRACK OPS_ALERT OPS_AUDIT SCHD_SNAP_LOG COUNTERS"
+    "PROC_STATE MSG_EVENT FLIGHT_SCHD FLIGHT_RAW_SECTION FLIGHT_VERSION_FLOOR SCHD_GEN SCHD_GEN_FLID "
+    "SENDER_MARK REF_MASTER REQ_TRACK OPS_ALERT OPS_AUDIT SCHD_SNAP_LOG COUNTERS"
 ).split()
 """Tables and views that every SQL store has under these names, with the column names of the design."""
 

@@ -76,7 +76,7 @@ class AtomicityContract(StoreContract):
 
     @pytest.fixture
     def ready(self, held: Store, oracle: Oracle) -> Store:
-        """Flight 1 on the roster of DAY, a covered NEXT_DAY, a closed, a bound request, a floor, message 9."""
+        """Flight 1 on DAY's roster, NEXT_DAY covered, a closed and a bound request, a floor, message 9."""
         apply_states(held, 1, [flight(1)], roster_add={1: DAY})
         apply(held, 2, rosters=(RosterReplace(NEXT_DAY, 0, frozenset({2})),))
         held.create_request(request(), AUDIT, NOW)

@@ -156,7 +156,7 @@ class ReadingContract(StoreContract):
     def test_a_query_of_any_size(self, held: Store) -> None:
         """R-464: no limit of variables shows."""
         states = [flight(n, MAID=n - 1) if n % 2 else flight(n) for n in range(1, PAGE + 1)]
-        apply_states(held, 1, states, roster_add={n: DAY for n in range(1, PAGE + 1)})
+        apply_states(held, 1, states, roster_add=dict.fromkeys(range(1, PAGE + 1), DAY))
         found = held.read(FlightQuery(flids=frozenset(range(1, 40_000)), roster_days=frozenset({DAY})))
         assert len(found.flights) == len(found.rosters[DAY].flids) == PAGE
         assert found.flights[2].mafl == (Child(3, None),)

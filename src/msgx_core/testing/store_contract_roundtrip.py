@@ -24,10 +24,10 @@ TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30) | st
     ["", "北京首都", "延误：天气", "\U00020bb7野家", "a'b\"c\\d", "null", "1e5", " ", "\u2028"]
 )
 FLIDS = st.integers(1, MAX_FLID)
-INSTANTS = st.datetimes(
-    datetime(2000, 1, 1),
-    datetime(2099, 12, 31),
-    timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
+INSTANTS = st.builds(
+    lambda offset, zone: (NOW + offset).astimezone(zone),
+    st.timedeltas(timedelta(days=-9_000), timedelta(days=25_000)),
+    st.sampled_from([UTC, timezone(timedelta(hours=8))]),
 )
 
 

@@ -11,7 +11,7 @@ from msgx_core.pipeline.handlers.common import bad_values, day_alert, observe
 from msgx_core.rules.coverage import check_count
 from msgx_core.rules.merge import flop_flid
 from msgx_core.rules.records import read_record
-from msgx_core.rules.single import Step, plan_adft
+from msgx_core.rules.single import Step, plan_adft, wanted_day
 from msgx_core.rules.snapshot_log import LogContext, mark_sender
 
 
@@ -21,9 +21,11 @@ def decide_adft(work: Work, desk: Desk) -> Decision:
     flid = flop_flid(record)
     values = read_record(record, flid, max_points=desk.policy.route_max_points)
     maid = values.values.get("MAID")
+    day = wanted_day(values, desk.policy)
     query = FlightQuery(
         flids=frozenset({flid}),
         maids=frozenset({maid}) if isinstance(maid, int) else frozenset(),
+        days=frozenset() if day is None else frozenset({day}),
         sndr=work.message.meta.sndr,
     )
     at = Step(desk.store.read(query), work.msg_id, desk.clock.now(), desk.policy)
@@ -31,6 +33,7 @@ def decide_adft(work: Work, desk: Desk) -> Decision:
     try:
         puts = plan_adft(values, at)
     except Protocol as error:
+        work.locate(error)
         shared = LogContext(work.msg_id, work.recv_at, recs=1, flags=(SnapshotFlag.DAY_MISMATCH,))
         log = (shared.row(SnapshotResult.ROLLED_BACK),)
         return Close(dead(error), day_alert(error, work.msg_id), log)

@@ -50,6 +50,7 @@ def decide_schedule(work: Work, desk: Desk) -> Decision:
     try:
         return _decide(work, desk, body, case)
     except Protocol as error:
+        work.locate(error)
         alerts = day_alert(error, work.msg_id)
         flags = (SnapshotFlag.DAY_MISMATCH,) if alerts else ()
         shared = _log_context(work, desk, len(body.records), flags)

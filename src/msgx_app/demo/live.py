@@ -1,0 +1,129 @@
+"""The day as it goes by: the daemon's loops, the simulator and the board in one process."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from msgx_app import backends
+from msgx_app.cli.supervise import holder_name, stop_on_signals
+from msgx_app.container import Container, open_container
+from msgx_app.daemon import Monitor, serve
+from msgx_app.daemon.tally import Tally
+from msgx_app.demo.feed import Feeder
+from msgx_app.demo.folder import DemoFolder, make_folder
+from msgx_app.demo.look import Look, Watcher
+from msgx_app.demo.options import AIRPORT, Options
+from msgx_app.demo.summary import summary
+from msgx_app.simulator import simulate
+
+_REDRAW_S = 0.5
+_LINE_EVERY_S = 5.0
+
+
+def run_live(options: Options) -> int:
+    """Run until the day is over or someone stops it; 0 either way."""
+    folder = make_folder(options.folder)
+    on_screen = sys.stdout.isatty()
+    clock = backends.system_clock()
+    # On a screen log lines would tear the board; what matters is on it.
+    telemetry = Tally(clock, None if on_screen else backends.open_telemetry(clock, "json"))
+    with (
+        stop_on_signals() as stop,
+        open_container(folder.settings, create=True, clock=clock, telemetry=telemetry) as container,
+    ):
+        day = Day(container, options, stop)
+        day.start()
+        try:
+            show = _on_screen if on_screen else _as_lines
+            show(day, options, folder, stop)
+        finally:
+            ended = day.end()
+        print("\n".join(summary(container, folder)))
+    return 0 if ended else 1
+
+
+class Day:
+    """Daemon and simulator at work on one container."""
+
+    def __init__(self, container: Container, options: Options, stop: threading.Event) -> None:
+        self.problem: Exception | None = None
+        monitor = Monitor(container.clock)
+        self._feeder = Feeder(list(simulate(options.plan)), container.inbox, options.speed)
+        self._watcher = Watcher(container, options.plan, self._feeder, monitor)
+        self._container = container
+        self._monitor = monitor
+        self._asked = stop
+        self._stop = threading.Event()
+        self._daemon = threading.Thread(target=self._serve, name="daemon", daemon=True)
+
+    def start(self) -> None:
+        """Start both."""
+        self._daemon.start()
+        self._feeder.start()
+
+    def look(self) -> Look:
+        """How things are; raises what ended the daemon."""
+        if self.problem is not None:
+            raise self.problem
+        return self._watcher.look()
+
+    def over(self, look: Look) -> bool:
+        """Whether the day has gone by and everything of it is done, or somebody stops it."""
+        return self._asked.is_set() or (self._feeder.over.is_set() and look.all_done)
+
+    def end(self) -> bool:
+        """Stop both; whether they have stopped."""
+        self._feeder.stop()
+        self._stop.set()
+        self._daemon.join(10.0)
+        return not self._daemon.is_alive()
+
+    def _serve(self) -> None:
+        try:
+            serve(self._container, self._stop, holder=holder_name("demo"), monitor=self._monitor)
+        except Exception as error:
+            self.problem = error
+
+
+Show = Callable[[Day, Options, DemoFolder, threading.Event], None]
+
+
+def _on_screen(day: Day, options: Options, folder: DemoFolder, stop: threading.Event) -> None:
+    from rich.console import Console
+    from rich.live import Live
+
+    from msgx_app.demo.view import Board
+
+    title = f"msgx demo  {AIRPORT}  x{options.speed:g}"
+    console = Console()
+    look = day.look()
+    with Live(Board(look, title=title), console=console, screen=True, auto_refresh=False) as live:
+        while not day.over(look):
+            stop.wait(_REDRAW_S)
+            look = day.look()
+            live.update(Board(look, title=title), refresh=True)
+
+
+def _as_lines(day: Day, options: Options, folder: DemoFolder, stop: threading.Event) -> None:
+    print(f"msgx demo: airport {AIRPORT}, {options.day}, {options.flights} flights, x{options.speed:g}")
+    print(f"everything is in {folder.shown}; Ctrl-C ends", flush=True)
+    look = day.look()
+    told_s = 0.0
+    while not day.over(look):
+        stop.wait(_REDRAW_S)
+        look = day.look()
+        if time.monotonic() - told_s >= _LINE_EVERY_S:
+            told_s = time.monotonic()
+            print(_line(look), flush=True)
+
+
+def _line(look: Look) -> str:
+    states = ", ".join(f"{n} {state}" for state, n in sorted(look.counts.messages.items()))
+    return (
+        f"{look.now:%H:%M} at the airport: sent {look.sent} of {look.total}; {states or 'nothing taken in'};"
+        f" {look.counts.writeback_pending} marks owed, {look.unsent} events due,"
+        f" {look.counts.alerts_open} alerts"
+    )

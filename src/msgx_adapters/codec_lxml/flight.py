@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from msgx_adapters.codec_lxml.parsing import attributes_of
+from msgx_adapters.codec_lxml.parsing import attribute_names
 from msgx_adapters.codec_lxml.tables import FLID, SCALAR_TAGS, SECTIONS, SHAPES, TEXT, Ignored, Shape
 from msgx_core.model.message import Element, FlightRecord
 
@@ -48,12 +48,12 @@ def _blank(scalar: etree._Element, ignored: Ignored) -> str:
 
 def _flat(element: etree._Element, shape: Shape, ignored: Ignored) -> Element:
     flat: dict[str, str] = {}
-    for name, value in attributes_of(element):
+    for name in attribute_names(element):
         key = shape.attributes.get(name)
         if key is None:
             ignored.add(name)
         else:
-            flat[key] = value.strip()
+            flat[key] = element.get(name, "").strip()
     children = shape.children.get
     for child in element:
         tag = child.tag

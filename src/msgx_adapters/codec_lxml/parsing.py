@@ -105,9 +105,9 @@ def line_of(element: etree._Element) -> int | None:
     return line if isinstance(line, int) and line != _UNKNOWN_LINE else None
 
 
-def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
-    """Names and values in document order."""
-    return element.items()  # type: ignore[return-value]  # never bytes under Python 3
+def attribute_names(element: etree._Element) -> list[str]:
+    """Names in document order. (`items()` of lxml takes time by the square of their number.)"""
+    return element.keys()  # type: ignore[return-value]  # never bytes under Python 3
 
 
 def _first_root(parser: etree.XMLPullParser) -> etree._Element | None:

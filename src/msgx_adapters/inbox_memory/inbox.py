@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from attrs import evolve, frozen
 
 from msgx_core.errors import Transient
+from msgx_core.model.localtime import to_instant, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.inbox import MarkResult
@@ -55,7 +56,7 @@ class MemoryInbox:
         """Receive times as instants (UTC); None where there is none that can be read."""
         with self._guard:
             self._answer()
-            return {i: self._instant(self._rows[i].received) for i in ids if i in self._rows}
+            return {i: to_instant(self._rows[i].received, self._zone) for i in ids if i in self._rows}
 
     def fetch(self, msg_id: int) -> RawText | None:
         """The text of a row as it was put in."""
@@ -85,7 +86,7 @@ class MemoryInbox:
             for raw in raws:
                 if isinstance(raw, str):
                     raw.encode()
-            received = self._local(self._clock.now())
+            received = to_local(self._clock.now(), self._zone)
             return [self._put(self._last_id + 1, raw, received, None) for raw in raws]
 
     def ping(self) -> None:
@@ -141,16 +142,5 @@ class MemoryInbox:
             return MarkResult.ALREADY_MARKED
         if msg_id in self.refuse_marks:
             return RuntimeError(self.refuse_marks[msg_id])
-        self._rows[msg_id] = evolve(row, processed=self._local(at))
+        self._rows[msg_id] = evolve(row, processed=to_local(at, self._zone))
         return MarkResult.WRITTEN
-
-    def _local(self, at: datetime) -> str:
-        return at.astimezone(self._zone).strftime("%Y-%m-%d %H:%M:%S")
-
-    def _instant(self, text: str | None) -> datetime | None:
-        try:
-            at = datetime.fromisoformat((text or "").strip())
-            # fold=0: the first of two in the repeated hour, forward over a gap.
-            return (at if at.tzinfo else at.replace(tzinfo=self._zone)).astimezone(UTC)
-        except (ValueError, OverflowError):
-            return None

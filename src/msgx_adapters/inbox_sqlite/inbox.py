@@ -10,13 +10,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from msgx_core.errors import ConfigError, Rejected, Transient
+from msgx_core.model.localtime import to_instant, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.inbox import MarkResult
 
 from .connection import GuardedConnection
 from .errors import primary_code
-from .localtime import to_instant, to_local
 from .statements import Columns, Statements
 
 _REMEDY = "make it with `msgx init`"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgx_core.model.flight import Fields, FieldValue
@@ -27,17 +27,18 @@ def _plain(value: FieldValue) -> Any:
     return dict(value) if isinstance(value, Mapping) else [dict(element) for element in value]
 
 
-def load_fields(text: str) -> dict[str, FieldValue]:
-    """What `dump_fields` was given.
+def load_fields(texts: Sequence[str]) -> list[dict[str, FieldValue]]:
+    """What `dump_fields` was given, for several flights: parsed together, they share their keys in memory.
 
-    >>> load_fields('{"GTDT":[{"GATE":"A1"}]}')
-    {'GTDT': ({'GATE': 'A1'},)}
+    >>> load_fields(['{"GTDT":[{"GATE":"A1"}]}'])
+    [{'GTDT': ({'GATE': 'A1'},)}]
     """
-    fields: dict[str, Any] = json.loads(text)
-    for tag, value in fields.items():
-        if isinstance(value, list):
-            fields[tag] = tuple(value)
-    return fields
+    found: list[dict[str, Any]] = json.loads(f"[{','.join(texts)}]")
+    for fields in found:
+        for tag, value in fields.items():
+            if isinstance(value, list):
+                fields[tag] = tuple(value)
+    return found
 
 
 def dump_node(node: Node) -> str:

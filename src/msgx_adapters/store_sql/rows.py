@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
 
 from msgx_adapters.store_sql.documents import load_fields, load_node
 from msgx_core.model.events import DueEvent, Target
-from msgx_core.model.flight import Child, FlightState, FlightStatus
+from msgx_core.model.flight import Child, Fields, FlightState, FlightStatus
 from msgx_core.model.proc import MessageState, ProcRow, WritebackDue
 from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.model.schedule import SenderMark
 
 Row = Mapping[str, Any]
+
+_TOGETHER = 200
 
 
 def proc_row(row: Row) -> ProcRow:
@@ -40,14 +42,23 @@ def proc_row(row: Row) -> ProcRow:
     )
 
 
-def flight(row: Row) -> FlightState:
-    """A flight without its `MAFL`."""
+def flights(rows: Sequence[Row]) -> list[FlightState]:
+    """Flights without their `MAFL`, in the order of the rows."""
+    states: list[FlightState] = []
+    for start in range(0, len(rows), _TOGETHER):
+        some = rows[start : start + _TOGETHER]
+        fields = load_fields([row["CONTENT"] for row in some])
+        states.extend(_flight(row, values) for row, values in zip(some, fields, strict=True))
+    return states
+
+
+def _flight(row: Row, fields: Fields) -> FlightState:
     return FlightState(
         flid=row["FLID"],
         status=FlightStatus(row["STATE"]),
         version=row["STATE_VERSION"],
         operation_day=row["OPERATION_DAY"],
-        fields=load_fields(row["CONTENT"]),
+        fields=fields,
         last_msg_id=row["LAST_MSG_ID"],
         created_at=row["CREATED_AT"],
         updated_at=row["UPDATED_AT"],

@@ -8,10 +8,11 @@ from importlib.resources import files
 from types import MappingProxyType
 
 _NAME = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
+_END = re.compile(r";?(\s|^--.*$)*\Z", re.MULTILINE)
 
 
 def parse(text: str) -> Mapping[str, str]:
-    """Statements of one file by name; what stands before the first name is a remark on the file.
+    """Statements of one file by name; comments before a name are remarks for the reader.
 
     >>> parse("-- about\\n-- name: one\\nSELECT 1;\\n")
     {'one': 'SELECT 1'}
@@ -19,7 +20,7 @@ def parse(text: str) -> Mapping[str, str]:
     parts = _NAME.split(text)[1:]
     found: dict[str, str] = {}
     for name, body in zip(parts[::2], parts[1::2], strict=True):
-        sql = body.strip().removesuffix(";")
+        sql = _END.sub("", body).strip()
         if name in found or not sql:
             raise ValueError(f"statement {name!r} is empty or there twice")
         found[name] = sql

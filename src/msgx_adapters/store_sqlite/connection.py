@@ -57,7 +57,7 @@ class Connection:
                 uri=path is not None,
             )
             raw.execute("PRAGMA foreign_keys = ON")
-            raw.execute("PRAGMA cache_size = -32000")
+            raw.execute("PRAGMA cache_size = -8000")
             if path is not None:
                 raw.execute("PRAGMA journal_mode = WAL")
                 raw.execute("PRAGMA synchronous = FULL")

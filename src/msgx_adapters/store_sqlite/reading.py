@@ -72,7 +72,7 @@ class ReadingRole(Role):
         if not asked and not maids:
             return {}
         values = {"asked": dump_list(sorted(asked)), "maids": dump_list(sorted(maids))}
-        flights = [rows.flight(row) for row in self.db.rows(SQL["family"], values)]
+        flights = rows.flights(self.db.rows(SQL["family"], values))
         children = [
             (state.main_flid, state.as_child)
             for state in flights
@@ -94,7 +94,7 @@ class ReadingRole(Role):
 
 def whole(db: Connection, found: Sequence[Row]) -> list[FlightState]:
     """Flights from their rows, with `MAFL` from their live children, in a running transaction."""
-    flights = [rows.flight(row) for row in found]
+    flights = rows.flights(found)
     mains = [state.flid for state in flights if state.carries_mafl]
     if not mains:
         return flights

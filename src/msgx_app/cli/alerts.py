@@ -14,7 +14,7 @@ from msgx_app.cli.parts import with_store
 
 app = new_app()
 
-COLUMNS = ("ALERT_ID", "CODE", "MSG_ID", "FLID", "CREATED_AT", "ACKED_AT", "DETAIL")
+COLUMNS = "ALERT_ID CODE MSG_ID FLID CREATED_AT ACKED_AT DETAIL".split()
 
 
 @app.callback(invoke_without_command=True)
@@ -37,7 +37,7 @@ def alerts(
 @app.command("ack")
 @command('msgx alerts ack 3 4 --reason "called the AODB, they send it again"')
 def ack(
-    alert_ids: Annotated[list[int], typer.Argument(metavar="ID...", help="ALERT_IDs of open alerts.")],
+    alert_ids: Annotated[list[int], typer.Argument(metavar="ID", help="ALERT_IDs of open alerts.")],
     common: Common,
     *,
     reason: Reason,

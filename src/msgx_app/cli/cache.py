@@ -42,7 +42,9 @@ def rebuild(common: Common) -> None:
             flights = container.pipeline.cache_keeper.rebuild(show)
         volatile = container.cache.volatile
     if volatile:
-        output.note(f"{settings.cache.url} lives in each process and is filled at its start; nothing remains of this")
+        output.note(
+            f"{settings.cache.url} lives in each process and is filled at its start; nothing remains of this"
+        )
     if common.as_json:
         output.print_json({"FLIGHTS": flights})
     else:

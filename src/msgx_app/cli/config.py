@@ -69,13 +69,12 @@ def check(common: Common) -> None:
     wrong = _beyond_settings(loaded.settings, check_numbers)
     with ExitStack() as opened:
         asked = ask_all(loaded.settings, backends.system_clock(), opened)
-        wrong += _pinned_otherwise(loaded.settings, asked.store)
     rows = [answer.row for answer in asked.answers]
     if common.as_json:
         output.print_json({"PROBLEMS": [{"LEGAL": text} for text in wrong], "SERVICES": rows})
     else:
-        path = common.config_path()
-        print(f"{path or 'no file: defaults and environment'}: {len(wrong)} problems" if wrong else f"{path}: ok")
+        where = common.config_path() or "defaults and environment (there is no file)"
+        print(f"{where}: {f'{len(wrong)} problems' if wrong else 'ok'}")
         for text in wrong:
             output.note(text)
         output.print_rows(rows, ("SERVICE", "OK", "URL", "ERROR"), empty="")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -51,6 +50,8 @@ def guarded() -> Iterator[None]:
             raise
         code, text = explain(error)
         if code == EXIT_FAULT:
+            import traceback
+
             traceback.print_exc()
         print(text, file=sys.stderr)
         sys.exit(code)

@@ -18,9 +18,8 @@ from msgx_core.rules.values import parse_flid
 
 app = new_app()
 
-BOARD = ("FLID", "FLNO", "MVIN", "OPERATION_DAY", "SODT", "ESTT", "ACTT", "STND", "GATE", "BELT", "CNCL")
-BOARD += ("STATE", "STATE_VERSION")
-VERSIONS = ("STATE_VERSION", "KIND", "CHANGED", "REASON", "MSG_ID", "TYPE", "STYP", "UPDATED_AT", "EVENT_ID")
+BOARD = "FLID FLNO MVIN OPERATION_DAY SODT ESTT ACTT STND GATE BELT CNCL STATE STATE_VERSION".split()
+VERSIONS = "STATE_VERSION KIND CHANGED REASON MSG_ID TYPE STYP UPDATED_AT EVENT_ID".split()
 
 
 @app.callback(invoke_without_command=True)
@@ -29,7 +28,9 @@ def flights(
     context: typer.Context,
     common: Common,
     *,
-    day: Annotated[str | None, typer.Option(metavar="DAY", help="Operation day: YYYY-MM-DD or today.")] = None,
+    day: Annotated[
+        str | None, typer.Option(metavar="DAY", help="Operation day: YYYY-MM-DD or today.")
+    ] = None,
     state: Annotated[str | None, typer.Option(help="ACTIVE or DELETED; default: both.")] = None,
     limit: Limit = None,
     after: After = None,
@@ -38,7 +39,9 @@ def flights(
     if not lists(context):
         return
     if state is not None and state.upper() not in FlightStatus.__members__:
-        raise typer.BadParameter(f"{state!r}: one of {', '.join(FlightStatus.__members__)}", param_hint="--state")
+        raise typer.BadParameter(
+            f"{state!r}: one of {', '.join(FlightStatus.__members__)}", param_hint="--state"
+        )
     with with_store(common) as at:
         wanted_day = None if day is None else times.parse_day(day, at.policy, at.clock.now(), "--day")
         wanted_state = None if state is None else state.upper()
@@ -46,7 +49,7 @@ def flights(
         def fetch(behind: int | None, n: int) -> list[FlightState]:
             return list(at.store.flights(wanted_day, wanted_state, behind or 0, n))
 
-        found = output.first(
+        found = output.First(
             output.paged(fetch, lambda flight: int(flight.flid), after),
             output.wanted(limit, as_json=common.as_json),
             lambda flight: f"--after {flight.flid}",
@@ -55,6 +58,7 @@ def flights(
             output.print_json_array(document(flight, at.policy) for flight in found)
         else:
             output.print_rows((_board_row(flight, at.policy) for flight in found), BOARD, empty="no flights")
+        found.tell()
 
 
 @app.command("show")
@@ -113,7 +117,7 @@ def _history(at: WithStore, state: FlightState, *, as_json: bool) -> None:
 def _print_flight(state: dict[str, Any]) -> None:
     facts: list[tuple[str, Any]] = []
     for tag, value in state.items():
-        if not isinstance(value, list):
+        if not isinstance(value, list | tuple):
             facts.append((tag, value))
             continue
         for number, element in enumerate(value, start=1):

@@ -21,13 +21,14 @@ def print_list(
 ) -> None:
     """Rows of a query that takes a limit."""
     most = output.wanted(limit, as_json=common.as_json)
-    rows = output.first(
+    rows = output.First(
         fetch(_ALL if most is None else most + 1), most, lambda _: f"ask with a --limit above {most}"
     )
     if common.as_json:
         output.print_json_array(rows)
     else:
         output.print_rows(rows, columns, empty=empty)
+    rows.tell()
 
 
 def print_results(

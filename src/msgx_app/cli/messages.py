@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from attrs import evolve
 
 from msgx_app.cli import output, times
 from msgx_app.cli.app import new_app
@@ -16,7 +17,7 @@ from msgx_core.ports.operations import MessageFilter, Row
 
 app = new_app()
 
-COLUMNS = ("MSG_ID", "STATE", "TYPE", "STYP", "SEQN", "ERROR_CODE", "REASON", "ENQUEUED_AT", "DETAIL")
+COLUMNS = "MSG_ID STATE TYPE STYP SEQN ERROR_CODE REASON ENQUEUED_AT DETAIL".split()
 _TIMES = (
     ("RECEIVED_AT", "received in the mailbox"),
     ("ENQUEUED_AT", "taken in"),
@@ -33,8 +34,10 @@ MsgId = Annotated[int, typer.Argument(metavar="ID", help="MSG_ID: the id in the 
 
 
 @app.callback(invoke_without_command=True)
-@command("msgx messages --state DEAD --since 2h", "msgx messages show 5", "msgx messages --flid 700101 --json")
-def messages(  # noqa: PLR0913 - one parameter per filter
+@command(
+    "msgx messages --state DEAD --since 2h", "msgx messages show 5", "msgx messages --flid 700101 --json"
+)
+def messages(
     context: typer.Context,
     common: Common,
     *,
@@ -53,32 +56,33 @@ def messages(  # noqa: PLR0913 - one parameter per filter
     if not lists(context):
         return
     if state is not None and state.upper() not in MessageState.__members__:
-        raise typer.BadParameter(f"{state!r}: one of {', '.join(MessageState.__members__)}", param_hint="--state")
+        legal = ", ".join(MessageState.__members__)
+        raise typer.BadParameter(f"{state!r}: one of {legal}", param_hint="--state")
     with with_store(common) as at:
         now = at.clock.now()
-        instant = None if since is None else times.parse_instant(since, at.policy, now, "--since")
-
-        def fetch(behind: int | None, n: int) -> list[Row]:
-            where = MessageFilter(
-                state=None if state is None else state.upper(),
-                reason=reason,
-                type=type_,
-                styp=styp,
-                flid=flid,
-                since=instant,
-                after=behind,
-                limit=n,
-            )
-            return list(at.store.messages(where))
-
-        rows = output.paged(fetch, lambda row: int(row["MSG_ID"]), after)
-        shown = output.first(
-            rows, output.wanted(limit, as_json=common.as_json), lambda row: f"--after {row['MSG_ID']}"
+        where = MessageFilter(
+            state=None if state is None else state.upper(),
+            reason=reason,
+            type=type_,
+            styp=styp,
+            flid=flid,
+            since=None if since is None else times.parse_instant(since, at.policy, now, "--since"),
+            after=after,
         )
-        if common.as_json:
-            output.print_json_array(shown)
-        else:
-            output.print_rows(shown, COLUMNS, empty="no messages")
+        _print_list(at, where, output.wanted(limit, as_json=common.as_json), as_json=common.as_json)
+
+
+def _print_list(at: WithStore, where: MessageFilter, limit: int | None, *, as_json: bool) -> None:
+    def fetch(behind: int | None, n: int) -> list[Row]:
+        return list(at.store.messages(evolve(where, after=behind, limit=n)))
+
+    rows = output.paged(fetch, lambda row: int(row["MSG_ID"]), where.after)
+    shown = output.First(rows, limit, lambda row: f"--after {row['MSG_ID']}")
+    if as_json:
+        output.print_json_array(shown)
+    else:
+        output.print_rows(shown, COLUMNS, empty="no messages")
+    shown.tell()
 
 
 @app.command("show")
@@ -87,7 +91,9 @@ def show(
     msg_id: MsgId,
     common: Common,
     *,
-    raw: Annotated[bool, typer.Option("--raw", help="The text as it is in the mailbox, nothing else.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="The text as it is in the mailbox, nothing else.")
+    ] = False,
 ) -> None:
     """One message with its whole story: fate, times, events, alerts, operator actions."""
     with with_store(common) as at:

@@ -18,8 +18,9 @@ from msgx_core.ports.operations import OperatorResult
 
 app = new_app()
 
-COLUMNS = ("EVENT_ID", "TARGET", "FLID", "STATE_VERSION", "MSG_ID", "STATUS", "ATTEMPTS", "LAST_CODE")
-COLUMNS += ("NEXT_ATTEMPT_AT", "CREATED_AT", "SENT_AT")
+COLUMNS = (
+    "EVENT_ID TARGET FLID STATE_VERSION MSG_ID STATUS ATTEMPTS LAST_CODE NEXT_ATTEMPT_AT CREATED_AT SENT_AT"
+).split()
 
 
 class Topic(enum.StrEnum):
@@ -32,7 +33,7 @@ class Topic(enum.StrEnum):
 TopicOption = Annotated[
     Topic | None, typer.Option("--target", help="Only events of this topic; ids count apart in each.")
 ]
-EventIds = Annotated[list[int], typer.Argument(metavar="ID...", help="EVENT_IDs of dead events.")]
+EventIds = Annotated[list[int], typer.Argument(metavar="ID", help="EVENT_IDs of dead events.")]
 
 
 def _target(topic: Topic | None) -> Target | None:

@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgx_core.rules.render import utc_text
 
@@ -127,7 +127,9 @@ def _rich_rows(
     table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for column in columns:
         numeric = all(isinstance(row.get(column), int | float | None) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        # A time in two lines is no time.
+        whole = column.endswith("_AT") or column == "STATE"
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*(Text(people(row.get(column)), style=_style(row.get(column))) for column in columns))
     Console().print(table)
@@ -180,18 +182,33 @@ def wanted(limit: int | None, *, as_json: bool) -> int | None:
     return TERMINAL_LIMIT if limit is None and not as_json and on_terminal() else limit
 
 
-def first(items: Iterable[T], limit: int | None, more: Callable[[T], str]) -> Iterator[T]:
-    """The first `limit` items; if there are others, `more` of the last one shown is said at the end."""
-    last: list[T] = []
-    for number, item in enumerate(items):
-        if number == limit:
-            note(f"there are more: {more(last[0])}")
-            return
-        last[:] = (item,)
-        yield item
+class First(Generic[T]):
+    """The first `limit` of `items`; `tell` says, after they were printed, how to get the others."""
+
+    def __init__(self, items: Iterable[T], limit: int | None, more: Callable[[T], str]) -> None:
+        self._items = items
+        self._limit = limit
+        self._more = more
+        self._last: list[T] = []
+        self._cut = False
+
+    def __iter__(self) -> Iterator[T]:
+        for number, item in enumerate(self._items):
+            if number == self._limit:
+                self._cut = True
+                return
+            self._last[:] = (item,)
+            yield item
+
+    def tell(self) -> None:
+        """A note, if something was left off."""
+        if self._cut:
+            note(f"there are more: {self._more(self._last[0])}")
 
 
-def paged(fetch: Callable[[int | None, int], Sequence[T]], key: Callable[[T], int], after: int | None) -> Any:
+def paged(
+    fetch: Callable[[int | None, int], Sequence[T]], key: Callable[[T], int], after: int | None
+) -> Iterator[T]:
     """All items of a query that takes `after` and a limit, page by page."""
     while True:
         found = fetch(after, _PAGE)

@@ -23,7 +23,7 @@ def ref(
     rtype: Annotated[str, typer.Argument(metavar="RTYPE", help="A category such as ARPT, or RSTA.")],
     common: Common,
     *,
-    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="One record's key.")] = None,
+    key: Annotated[str | None, typer.Argument(metavar="KEY", help="One record's key.")] = None,
 ) -> None:
     """Reference data of a category by key; each record whole, as it was sent."""
     category = rtype.strip().upper()
@@ -41,7 +41,15 @@ def ref(
         for record in records:
             _print_record(record)
     else:
-        rows = ({**reference_document(record), "RECORD": _summary(record)} for record in records)
+        rows = (
+            {
+                "RKEY": record.rkey,
+                "RECORD": _summary(record),
+                "MSG_ID": record.msg_id,
+                "UPDATED_AT": record.updated_at,
+            }
+            for record in records
+        )
         columns = ("RKEY", "RECORD", "MSG_ID", "UPDATED_AT")
         output.print_rows(rows, columns, empty=f"no records of {category}")
 

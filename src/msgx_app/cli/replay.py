@@ -15,7 +15,7 @@ from msgx_app.cli.parts import with_store
 
 @command('msgx replay 17 --reason "codec repaired"', "msgx replay 17 18 --dry-run")
 def replay(
-    msg_ids: Annotated[list[int], typer.Argument(metavar="ID...", help="MSG_IDs.")],
+    msg_ids: Annotated[list[int], typer.Argument(metavar="ID", help="MSG_IDs.")],
     common: Common,
     *,
     reason: OptionalReason = None,
@@ -63,7 +63,11 @@ def _print_preview(document: dict[str, Any]) -> None:
     facts = [(key, value) for key, value in document.items() if key not in told]
     output.print_facts(facts, title=f"message {document['MSG_ID']}, dry run")
     rows = [
-        {"FLID": flight["FLID"], "VERSION": f"{flight.get('FROM_VERSION', '-')} → {flight['STATE_VERSION']}", **change}
+        {
+            "FLID": flight["FLID"],
+            "VERSION": f"{flight.get('FROM_VERSION', '-')} → {flight['STATE_VERSION']}",
+            **change,
+        }
         for flight in document.get("FLIGHTS", ())
         for change in flight["CHANGES"] or [{"TAG": "(nothing differs)"}]
     ]

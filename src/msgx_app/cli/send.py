@@ -19,7 +19,7 @@ STDIN = "-"
 
 @command("msgx send samples/*.xml", "cat message.xml | msgx send -")
 def send(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Messages; - is standard input.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Messages; - is standard input.")],
     common: Common,
 ) -> None:
     """Put messages in the mailbox, byte for byte, one a file; print their ids.
@@ -27,7 +27,7 @@ def send(
     All files are looked at before the first is sent.
     """
     if files.count(STDIN) > 1:
-        raise typer.BadParameter("standard input can be read once", param_hint="FILE...")
+        raise typer.BadParameter("standard input can be read once", param_hint="FILE")
     with with_inbox(common) as at:
         for name in files:
             _check_readable(name)

@@ -94,9 +94,7 @@ def ask_all(settings: Settings, clock: Clock, opened: ExitStack) -> Asked:
     """Open and ping every service at the same time; `opened` closes them."""
     timeouts = settings.timeouts
     asked = (
-        _Asked(
-            "store", settings.store.url, timeouts.store, lambda: backends.open_store(settings, clock)
-        ),
+        _Asked("store", settings.store.url, timeouts.store, lambda: backends.open_store(settings, clock)),
         _Asked(
             "mailbox", settings.mailbox.url, timeouts.mailbox, lambda: backends.open_inbox(settings, clock)
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,7 @@ def init(
     common: Common,
     *,
     directory: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Folder of msgx.toml; default: this one.")
+        Path | None, typer.Argument(metavar="DIR", help="Folder of msgx.toml; default: this one.")
     ] = None,
     profile: Annotated[str, typer.Option(help="embedded or production.")] = "embedded",
     airport: Annotated[str, typer.Option(metavar="CODE", help="IATA code.")] = _NO_AIRPORT,
@@ -71,22 +70,21 @@ def _target(common: Common, directory: Path | None) -> Path:
 def _write(path: Path, text: str) -> None:
     """The whole file or none of it, also when the machine stops in the middle."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with new.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        # Such a file may come to hold passwords.
-        os.chmod(name, 0o600)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _make(loaded: LoadedSettings) -> list[str]:
-    made = [str(url.path) for url in _files(loaded.settings) if url.path is not None and not url.path.exists()]
+    made = [
+        str(url.path) for url in _files(loaded.settings) if url.path is not None and not url.path.exists()
+    ]
     _bring_up(loaded.settings)
     return made
 

@@ -11,8 +11,9 @@ from msgx_app.cli.listing import print_list
 from msgx_app.cli.options import Common, Limit, command
 from msgx_app.cli.parts import with_store
 
-COLUMNS = ("LOG_ID", "RECV_AT", "MSG_ID", "OPERATION_DAY", "RESULT", "RECS", "DELETED_COUNT", "FLAGS")
-COLUMNS += ("OLD_VERSION", "NEW_VERSION", "DURATION_MS")
+COLUMNS = (
+    "LOG_ID RECV_AT MSG_ID OPERATION_DAY RESULT RECS DELETED_COUNT FLAGS OLD_VERSION NEW_VERSION DURATION_MS"
+).split()
 
 
 @command("msgx snapshots --limit 20", "msgx snapshots --rosters --json")

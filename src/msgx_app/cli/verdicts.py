@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -52,11 +52,19 @@ def verdict(raw: bytes, settings: Settings) -> dict[str, Any]:
     except MessageError as error:
         return {**_outcome(dead(error)), "PROBLEMS": [_problem(error)]}
     found = {**_about(message, policy), **_note(message)}
-    try:
-        outcome = _outcome_of(_decided(message, policy))
-    except MessageError as error:
+    fatal: list[MessageError] = []
+
+    def locate(error: MessageError) -> None:
         codec.locate(raw, error)
-        return {**found, **_outcome(dead(error)), "PROBLEMS": [_problem(error)]}
+        fatal.append(error)
+
+    try:
+        outcome = _outcome_of(_decided(message, policy, locate))
+    except MessageError as error:
+        locate(error)
+        outcome = dead(error)
+    if fatal:
+        return {**found, **_outcome(outcome), "PROBLEMS": [_problem(error) for error in fatal]}
     dropped = [_located(bad, codec, raw) for bad in _dropped(message, policy)]
     return {**found, **_outcome(outcome), "PROBLEMS": dropped}
 
@@ -90,7 +98,7 @@ def _records(message: DecodedMessage) -> Sequence[FlightRecord]:
             return ()
 
 
-def _decided(message: DecodedMessage, policy: Policy) -> Decision:
+def _decided(message: DecodedMessage, policy: Policy, locate: Callable[[MessageError], None]) -> Decision:
     """On an empty system. An answer is judged by its content, as if it had been asked for."""
     policy = evolve(policy, missing_flight=MissingFlight.CREATE)
     if _is_answer(message):
@@ -98,7 +106,7 @@ def _decided(message: DecodedMessage, policy: Policy) -> Decision:
         policy = evolve(policy, dnld_coverage=DnldCoverage.WINDOW)
     clock = backends.system_clock()
     desk = Desk(cast(PipelineStore, EmptyStore()), clock, policy, Silent())
-    return decide(Work(0, message, clock.now(), clock.monotonic_s()), desk)
+    return decide(Work(0, message, clock.now(), clock.monotonic_s(), locate), desk)
 
 
 def _is_answer(message: DecodedMessage) -> bool:

@@ -14,9 +14,10 @@ from msgx_app.cli.parts import with_store
 
 app = new_app()
 
-COLUMNS = ("MSG_ID", "STATE", "FINISHED_AT", "BACKFILL_ATTEMPTS", "BACKFILL_NEXT_AT")
-GIVEN_UP = ("MSG_ID", "STATE", "FINISHED_AT", "BACKFILL_ATTEMPTS", "BACKFILL_ABANDONED_AT")
-GIVEN_UP += ("BACKFILL_ABANDONED_REASON",)
+COLUMNS = "MSG_ID STATE FINISHED_AT BACKFILL_ATTEMPTS BACKFILL_NEXT_AT".split()
+GIVEN_UP = (
+    "MSG_ID STATE FINISHED_AT BACKFILL_ATTEMPTS BACKFILL_ABANDONED_AT BACKFILL_ABANDONED_REASON".split()
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -40,19 +41,20 @@ def writeback(
 
 @app.command("resume")
 @command(
-    'msgx writeback resume 17 18 --reason "the row is back"', 'msgx writeback resume --all --reason "repaired"'
+    'msgx writeback resume 17 18 --reason "the row is back"',
+    'msgx writeback resume --all --reason "repaired"',
 )
 def resume(
     common: Common,
     *,
-    msg_ids: Annotated[list[int] | None, typer.Argument(metavar="ID...", help="MSG_IDs.")] = None,
+    msg_ids: Annotated[list[int] | None, typer.Argument(metavar="ID", help="MSG_IDs.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All abandoned ones.")] = False,
     reason: Reason,
     actor: Actor = None,
 ) -> None:
     """Abandoned write-backs are due once more (D-38)."""
     if everything == bool(msg_ids):
-        raise typer.BadParameter("give ids or --all", param_hint="ID...")
+        raise typer.BadParameter("give ids or --all", param_hint="ID")
     who = audit(actor, reason)
     with with_store(common) as at:
         results = at.store.resume_writebacks(None if everything else msg_ids, who, at.clock.now())

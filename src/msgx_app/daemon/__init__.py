@@ -3,7 +3,7 @@
 from msgx_app.daemon.heartbeats import Beat, Heartbeats
 from msgx_app.daemon.monitor import Monitor, Phase, PhaseView
 from msgx_app.daemon.run import DaemonEnd, run_daemon
-from msgx_app.daemon.serve import serve
+from msgx_app.daemon.serving import serve
 
 __all__ = [
     "Beat",

@@ -12,7 +12,7 @@ from msgx_app import backends
 from msgx_app.container import Container, open_container
 from msgx_app.daemon.bounded import finishes_within
 from msgx_app.daemon.monitor import Monitor, Phase
-from msgx_app.daemon.serve import serve
+from msgx_app.daemon.serving import serve
 from msgx_app.settings import Settings
 from msgx_core.errors import Transient
 from msgx_core.ports import Clock, Telemetry

@@ -13,7 +13,7 @@ from msgx_core.rules.values import parse_time
 
 @frozen
 class BoardLine:
-    """Texts of one line. `at` is when the flight is expected, airport local time; `tone` colours the status."""
+    """Texts of one line. `at` is when it is expected, airport local time; `tone` colours the status."""
 
     at: datetime
     planned: str
@@ -104,7 +104,7 @@ def _delay(flight: FlightState) -> str:
         for text in (element.get("DURA", "") for element in _list(flight, "DELY"))
         if len(text) == 4 and text.isdigit()
     )
-    return f"{minutes} min"
+    return f"{minutes // 60}h{minutes % 60:02d}" if minutes >= 60 else f"{minutes} min"
 
 
 def _route(flight: FlightState) -> str:

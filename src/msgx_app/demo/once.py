@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Literal
 
 from msgx_app.cli.supervise import Interrupted, holder_name, lease_held, stop_on_signals
 from msgx_app.container import Container, open_container
@@ -43,7 +44,7 @@ def run_once(options: Options) -> int:
     return 130 if report.stopped else 0
 
 
-def _log() -> str:
+def _log() -> Literal["json", "console"]:
     return "console" if sys.stderr.isatty() else "json"
 
 

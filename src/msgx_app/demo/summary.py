@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections import Counter
 from collections.abc import Mapping
 
@@ -56,7 +58,12 @@ def _reasons(container: Container) -> list[str]:
         while rows := container.store.messages(MessageFilter(state=state, after=after, limit=_PAGE)):
             after = rows[-1]["MSG_ID"]
             reasons.update(" ".join([*_code(row), reason_group(row)]) for row in rows)
-    return [f"  {state:<9} {_counted(reasons)}" for state, reasons in found.items() if reasons]
+    return [_wrapped(f"  {state:<9} {_counted(reasons)}") for state, reasons in found.items() if reasons]
+
+
+def _wrapped(line: str) -> str:
+    width = min(100, shutil.get_terminal_size((100, 24)).columns - 1)
+    return textwrap.fill(line, width, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
 def _code(row: Mapping[str, object]) -> list[str]:
@@ -73,6 +80,6 @@ def _places(folder: DemoFolder) -> list[str]:
         f"Everything is in {at}:",
         f"  {at}/msgx.toml         the configuration",
         f"  {at}/data/mailbox.db   the mailbox, every message as it came",
-        f"  {at}/data/store.db     flights, reference data, fates, outbox, alerts",
-        f"  {at}/data/bus          one folder of JSON lines per topic",
+        f"  {at}/data/store.db     flights, reference data, outbox",
+        f"  {at}/data/bus          one file of JSON lines per topic",
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rich.box import ROUNDED
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.layout import Layout
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
@@ -74,7 +74,6 @@ class Board:
         grid.add_column(no_wrap=True)
         grid.add_column(justify="right", no_wrap=True, ratio=1)
         grid.add_row("sent", f"{look.sent} of {look.total}")
-        grid.add_row(ProgressBar(total=max(1, look.total), completed=look.finished, width=12), "")
         for state, style in _STATES.items():
             grid.add_row(Text(state.lower(), style=style), str(counts.messages.get(state, 0)))
         head = "none waits" if look.head_age_s is None else f"{look.head_age_s:.1f} s old"
@@ -89,16 +88,21 @@ class Board:
             grid.add_row(Text(f"{outage.service} down", style="bold red"), str(outage.failures))
         if look.phase.phase is not Phase.ACTIVE:
             grid.add_row(Text(look.phase.phase.value.lower(), style="yellow"), look.phase.detail)
-        self._dead_letters(grid, rows - grid.row_count - 2)
-        return Panel(grid, title="Messages", title_align="left", box=ROUNDED, border_style="blue")
+        bar = Table.grid(expand=True)
+        bar.add_row(ProgressBar(total=max(1, look.total), completed=look.finished))
+        body = Group(bar, grid, self._dead_letters(rows - grid.row_count - 2))
+        return Panel(body, title="Messages", title_align="left", box=ROUNDED, border_style="blue")
 
-    def _dead_letters(self, grid: Table, rows: int) -> None:
+    def _dead_letters(self, rows: int) -> Table:
+        grid = Table.grid(padding=(0, 1), expand=True)
+        grid.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
+        grid.add_column(justify="right", no_wrap=True)
         ranked = sorted(self._look.reasons.items(), key=lambda item: (-item[1], item[0]))
-        if not ranked or rows < 2:
-            return
-        grid.add_row(Text("dead letters", style="bold red"), "")
-        for (_, reason), n in ranked[: rows - 1]:
-            grid.add_row(Text(f" {clean(reason)}", overflow="ellipsis", no_wrap=True), str(n))
+        if ranked and rows > 1:
+            grid.add_row(Text("dead letters", style="bold red"), "")
+            for (_, reason), n in ranked[: rows - 1]:
+                grid.add_row(Text(f" {clean(reason)}"), str(n))
+        return grid
 
     def _news(self, rows: int, *, roomy: bool) -> Panel:
         table = Table.grid(padding=(0, 1), expand=True)

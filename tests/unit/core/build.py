@@ -32,7 +32,7 @@ def at(day: date = DAY, hour: int = 12, minute: int = 0) -> datetime:
     return datetime.combine(day, time(hour, minute), SHANGHAI).astimezone(UTC)
 
 
-def record(flid: int | str | None = 7, raw: Mapping[str, str] | None = None, **tags: Tag) -> FlightRecord:
+def record(flid: int | str | None = 7, /, **tags: Tag) -> FlightRecord:
     """A record as the codec gives it: text is a scalar, a mapping one element, a sequence several."""
     values = {tag: text for tag, text in tags.items() if isinstance(text, str)}
     elements = {
@@ -40,9 +40,7 @@ def record(flid: int | str | None = 7, raw: Mapping[str, str] | None = None, **t
         for tag, value in tags.items()
         if not isinstance(value, str)
     }
-    return FlightRecord(
-        None if flid is None else str(flid), values, elements, raw or {}, frozenset({"FLID", *tags})
-    )
+    return FlightRecord(None if flid is None else str(flid), values, elements, {}, frozenset({"FLID", *tags}))
 
 
 def package(*records: FlightRecord, recs: str | None = "right") -> SchedulePackage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from hypothesis import strategies as st
+from tests.unit.core.build import Tag, record
 
 from msgx_core.model.flight import Fields
 from msgx_core.model.message import Element, FlightRecord
@@ -12,10 +13,11 @@ from msgx_core.model.sis import COLLECTIONS, SCALARS, SINGLES, Collection, Kind
 from msgx_core.rules.merge import merge_complete
 from msgx_core.rules.records import read_record
 from msgx_core.rules.values import format_time
-from tests.unit.core.build import Tag, record
 
 FLIDS = st.integers(1, 999_999_999_999)
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=6).filter(str.strip)
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=6).filter(
+    str.strip
+)
 TIMES = st.datetimes(datetime(2000, 1, 1), datetime(2099, 12, 31, 23, 59)).map(format_time)
 DURATIONS = st.builds("{:02}{:02}".format, st.integers(0, 99), st.integers(0, 59))
 
@@ -30,10 +32,14 @@ LEGAL: dict[Kind, st.SearchStrategy[str]] = {
 """Legal text of each kind."""
 
 
-def elements_of(spec: Collection, texts: dict[Kind, st.SearchStrategy[str]] = LEGAL) -> st.SearchStrategy[Element]:
+def elements_of(
+    spec: Collection, texts: dict[Kind, st.SearchStrategy[str]] = LEGAL
+) -> st.SearchStrategy[Element]:
     """One real element: any of its keys, at least one, the sequence number being anything or missing."""
     kinds = {**spec.attributes, **spec.keys}
-    content = st.fixed_dictionaries({}, optional={key: texts[kind] for key, kind in kinds.items()}).filter(bool)
+    content = st.fixed_dictionaries({}, optional={key: texts[kind] for key, kind in kinds.items()}).filter(
+        bool
+    )
     if spec.sequence is None:
         return content
     sequence = st.fixed_dictionaries({}, optional={spec.sequence: st.sampled_from(["0", "1", "2", "x"])})
@@ -46,7 +52,7 @@ def _tag(tag: str) -> st.SearchStrategy[Tag]:
     if tag in COLLECTIONS:
         return st.lists(elements_of(COLLECTIONS[tag]), min_size=1, max_size=3)
     keys = SINGLES[tag].attributes
-    return st.fixed_dictionaries({key: LEGAL[Kind.TEXT] for key in (*keys, "TEXT")})
+    return st.fixed_dictionaries(dict.fromkeys((*keys, "TEXT"), LEGAL[Kind.TEXT]))
 
 
 def empty_form(tag: str) -> Tag:
@@ -54,22 +60,21 @@ def empty_form(tag: str) -> Tag:
     if tag in SCALARS:
         return ""
     if tag in SINGLES:
-        return {key: "" for key in SINGLES[tag].attributes}
+        return dict.fromkeys(SINGLES[tag].attributes, "")
     sequence = COLLECTIONS[tag].sequence
     return [{} if sequence is None else {sequence: "0"}]
 
 
-def tags(*, empties: bool = True) -> st.SearchStrategy[dict[str, Tag]]:
+TAG = {tag: _tag(tag) for tag in (*SCALARS, *SINGLES, *COLLECTIONS)}
+TAG_OR_EMPTY = {tag: st.one_of(values, st.just(empty_form(tag))) for tag, values in TAG.items()}
+NAMES = st.lists(st.sampled_from(sorted(TAG)), unique=True, max_size=8)
+
+
+@st.composite
+def tags(draw: st.DrawFn, *, empties: bool = True) -> dict[str, Tag]:
     """Some tags of the model with legal values, a few of them in their empty form."""
-    names = st.lists(st.sampled_from([*SCALARS, *SINGLES, *COLLECTIONS]), unique=True, max_size=8)
-
-    def filled(chosen: list[str]) -> st.SearchStrategy[dict[str, Tag]]:
-        def value(tag: str) -> st.SearchStrategy[Tag]:
-            return st.one_of(_tag(tag), st.just(empty_form(tag))) if empties else _tag(tag)
-
-        return st.fixed_dictionaries({tag: value(tag) for tag in chosen})
-
-    return names.flatmap(filled)
+    values = TAG_OR_EMPTY if empties else TAG
+    return {tag: draw(values[tag]) for tag in draw(NAMES)}
 
 
 def records(flid: int = 7, *, empties: bool = True) -> st.SearchStrategy[FlightRecord]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from attrs import Factory, define
+from tests.unit.core.build import NOW, POLICY
 
 from msgx_core.model.change import FlightPut, FlightQuery, FlightSnapshot, RosterReplace
 from msgx_core.model.flight import FlightState
@@ -19,7 +20,6 @@ from msgx_core.rules.policy import Policy
 from msgx_core.rules.records import read_record
 from msgx_core.rules.schedule import SchedulePlan, plan_schedule, schedule_query
 from msgx_core.rules.single import NoEffect, Step, plan_adft, plan_fdel, plan_flop
-from tests.unit.core.build import NOW, POLICY
 
 Single = tuple[FlightPut, ...] | NoEffect
 
@@ -35,7 +35,9 @@ class World:
     msg_id: int = 1
 
     @classmethod
-    def of(cls, *flights: FlightState, policy: Policy = POLICY, covered: Mapping[date, int] | None = None) -> World:
+    def of(
+        cls, *flights: FlightState, policy: Policy = POLICY, covered: Mapping[date, int] | None = None
+    ) -> World:
         """These flights, the live ones on the roster of their day; `covered` gives generations."""
         world = cls({f.flid: f for f in flights}, policy=policy)
         for day, generation in (covered or {}).items():
@@ -51,7 +53,9 @@ class World:
         stored = {self.flights[flid].main_flid for flid in asked & self.flights.keys()}
         family = asked | query.maids | stored
         found = {
-            f.flid: f for f in self.flights.values() if f.flid in family or (f.is_live and f.main_flid in family)
+            f.flid: f
+            for f in self.flights.values()
+            if f.flid in family or (f.is_live and f.main_flid in family)
         }
         days = {f.operation_day for f in found.values() if f.operation_day} | query.days | query.roster_days
         return FlightSnapshot(
@@ -95,14 +99,14 @@ class World:
         """Roster generation of a day; 0: never covered."""
         return self.rosters[day].version if day in self.rosters else 0
 
-    def roster(self, day: date) -> frozenset[int]:
+    def roster(self, day: date) -> set[int]:
         """FLIDs on the roster of a day."""
-        return self.rosters[day].flids if day in self.rosters else frozenset()
+        return set(self.rosters[day].flids) if day in self.rosters else set()
 
     @property
-    def live(self) -> frozenset[int]:
+    def live(self) -> set[int]:
         """FLIDs of live flights."""
-        return frozenset(f.flid for f in self.flights.values() if f.is_live)
+        return {f.flid for f in self.flights.values() if f.is_live}
 
     def _step(self, query: FlightQuery) -> Step:
         self.msg_id += 1

@@ -12,9 +12,9 @@ import pytest
 
 from msgx_adapters.inbox_sqlite import Columns, SqliteInbox
 from msgx_adapters.inbox_sqlite.errors import translated
-from msgx_adapters.inbox_sqlite.localtime import to_instant
 from msgx_adapters.inbox_sqlite.statements import Statements
 from msgx_core.errors import ConfigError, Rejected, Transient
+from msgx_core.model.localtime import to_instant
 from msgx_core.ports.inbox import MarkResult
 from msgx_core.testing.clock import ManualClock
 

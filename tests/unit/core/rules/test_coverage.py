@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.core.build import DAY, NEXT_DAY, POLICY, at, package, record, sodt
 
 from msgx_core.errors import Protocol
 from msgx_core.model.message import FlightRecord
@@ -20,7 +21,6 @@ from msgx_core.rules.coverage import (
     dnld_coverage,
     parse_coverage,
 )
-from tests.unit.core.build import DAY, NEXT_DAY, POLICY, at, package, record, sodt
 
 TODAY = Days(frozenset({DAY}))
 
@@ -57,7 +57,7 @@ def test_a_wrong_count_rejects_the_package(recs: str | None, actual: int, reason
 
 def test_an_empty_count_is_missing_or_out_of_range() -> None:
     """D-12: `<RECS/>` is no number; it must not pass for 0."""
-    with pytest.raises(Protocol, match="^recs-(missing|range:)$"):
+    with pytest.raises(Protocol, match=r"^recs-(missing|range:)$"):
         check_count("", 0)
 
 
@@ -70,14 +70,14 @@ def test_a_right_count_passes(recs: str, actual: int) -> None:
 @pytest.mark.parametrize("flid", [None, "", "0", "x", "12a", "1234567890123", "１５"])
 def test_an_invalid_flid_rejects_the_package(flid: str | None) -> None:
     """D-12, R-175: `flid-invalid:<text>` as PROTOCOL, with the record that has it."""
-    with pytest.raises(Protocol, match=f"^flid-invalid:{flid or ''}$") as caught:
+    with pytest.raises(Protocol, match=rf"^flid-invalid:{flid or ''}$") as caught:
         checked(record(1), record(flid))
     assert caught.value.record == 1
 
 
 def test_a_repeated_flid_is_found_by_value() -> None:
     """D-12, R-176, H-45: `15` and `0015` are one flight."""
-    with pytest.raises(Protocol, match="^duplicate-flid:15$") as caught:
+    with pytest.raises(Protocol, match=r"^duplicate-flid:15$") as caught:
         checked(record("15"), record("16"), record("0015"))
     assert caught.value.record == 2
 
@@ -123,20 +123,24 @@ def test_an_empty_download_covers_nothing(how: DnldCoverage) -> None:
 @pytest.mark.parametrize("how", [DnldCoverage.SINGLE_DAY, DnldCoverage.OBSERVED])
 @pytest.mark.parametrize(
     ("bad", "reason"),
-    [(record(2), "sodt-missing:2"), (record(2, SODT=""), "sodt-missing:2"), (record(2, SODT="x"), "bad-time:SODT:2")],
+    [
+        (record(2), "sodt-missing:2"),
+        (record(2, SODT=""), "sodt-missing:2"),
+        (record(2, SODT="x"), "bad-time:SODT:2"),
+    ],
 )
 def test_coverage_needs_every_sodt(how: DnldCoverage, bad: FlightRecord, reason: str) -> None:
     """D-12: where coverage needs it, a missing or illegal `SODT` rejects the package."""
-    with pytest.raises(Protocol, match=f"^{reason}$"):
+    with pytest.raises(Protocol, match=rf"^{reason}$"):
         covers(how, record(1, SODT=sodt()), bad)
-    with pytest.raises(Protocol, match=f"^{reason}$"):
+    with pytest.raises(Protocol, match=rf"^{reason}$"):
         check_scope(checked(record(1, SODT=sodt()), bad), TODAY)
 
 
 def test_a_record_outside_the_covered_days_rejects_the_package() -> None:
     """D-11: with coverage, a record outside it is `out-of-scope:<FLID>`; without, there is no outside."""
     sent = checked(record(1, SODT=sodt()), record(2, SODT=sodt(NEXT_DAY, 0)))
-    with pytest.raises(Protocol, match="^out-of-scope:2$") as caught:
+    with pytest.raises(Protocol, match=r"^out-of-scope:2$") as caught:
         check_scope(sent, TODAY)
     assert (caught.value.flid, caught.value.record) == (2, 1)
     check_scope(sent, Nothing())
@@ -150,11 +154,15 @@ def test_a_range_of_days_has_both_ends() -> None:
     assert len(day_range(date(2027, 2, 27), date(2027, 3, 2)).days) == 4
 
 
-INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2099, 1, 1)).map(lambda moment: moment.replace(tzinfo=UTC))
+INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2099, 1, 1)).map(
+    lambda moment: moment.replace(tzinfo=UTC)
+)
 COVERAGES = st.one_of(
     st.just(Nothing()),
     st.builds(Days, st.frozensets(st.dates(), max_size=4)),
-    st.builds(lambda first, span: Interval(first, first + span), INSTANTS, st.timedeltas(timedelta(0), timedelta(9))),
+    st.builds(
+        lambda first, span: Interval(first, first + span), INSTANTS, st.timedeltas(timedelta(0), timedelta(9))
+    ),
 )
 
 

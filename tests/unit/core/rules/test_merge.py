@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.core.build import Tag, record
+from tests.unit.core.strategies import empty_form, fields, records
 
 from msgx_core.errors import Malformed
 from msgx_core.model.flight import Fields
@@ -10,11 +12,15 @@ from msgx_core.model.message import FlightRecord
 from msgx_core.model.sis import COLLECTIONS, FLOP_ROWS, MODEL_TAGS, SCALARS, FlopRow, Kind, whitelist
 from msgx_core.rules.merge import apply_flop, changed_tags, merge_adft, merge_complete, read_flop
 from msgx_core.rules.records import read_record
-from tests.unit.core.build import Tag, record
-from tests.unit.core.strategies import empty_form, fields, records
 
 ROWS = sorted(FLOP_ROWS)
-SAMPLES = {Kind.TEXT: "X1", Kind.TIME: "14MAR271200", Kind.INTEGER: "12", Kind.DECIMAL: "1.5", Kind.FLID: "0042"}
+SAMPLES = {
+    Kind.TEXT: "X1",
+    Kind.TIME: "14MAR271200",
+    Kind.INTEGER: "12",
+    Kind.DECIMAL: "1.5",
+    Kind.FLID: "0042",
+}
 
 
 def sample(tag: str) -> Tag:
@@ -71,7 +77,10 @@ def test_a_flop_changes_only_its_own_tags(before: Fields, styp: str, data: st.Da
 @given(fields(), records(), st.sampled_from(ROWS))
 def test_fields_are_always_in_table_order(before: Fields, sent: FlightRecord, styp: str) -> None:
     """architecture (Tables as data): JSON and `CHANGED` follow the tables, not the message."""
-    values, flop = read_record(sent, 7), read_flop(styp, record(7, **{t: sample(t) for t in FLOP_ROWS[styp].tags}))
+    values, flop = (
+        read_record(sent, 7),
+        read_flop(styp, record(7, **{t: sample(t) for t in FLOP_ROWS[styp].tags})),
+    )
     merged = [merge_complete(values), merge_adft(before, values), apply_flop(before, flop)]
     for after in merged:
         assert list(after) == [tag for tag in MODEL_TAGS if tag in after]
@@ -100,7 +109,7 @@ def test_an_empty_tag_clears_that_tag(styp: str, tag: str) -> None:
 @pytest.mark.parametrize("styp", ["ACFT", "FLTY", "FLIN"])
 def test_mandatory_tags_may_not_be_empty(styp: str) -> None:
     """D-18, R-229, R-233, R-239: `payload-empty:<tag>`."""
-    with pytest.raises(Malformed, match=f"^payload-empty:{styp}$"):
+    with pytest.raises(Malformed, match=rf"^payload-empty:{styp}$"):
         read_flop(styp, record(7, **{styp: ""}))
 
 
@@ -128,7 +137,7 @@ def test_handling_agents_come_and_go_alone() -> None:
 def test_some_rows_have_no_tag_of_their_own_name(styp: str) -> None:
     """D-18: `HNAG` means `PHAG`/`FHAG`/`MHAG`, `EXSS` means `EXSC`/`EXSR`."""
     assert styp not in SCALARS
-    with pytest.raises(Malformed, match=f"^payload-missing:{styp}$"):
+    with pytest.raises(Malformed, match=rf"^payload-missing:{styp}$"):
         read_flop(styp, record(7, **{styp: "X"}))
 
 
@@ -136,7 +145,7 @@ def test_some_rows_have_no_tag_of_their_own_name(styp: str) -> None:
 def test_none_of_its_tags_is_malformed(styp: str) -> None:
     """D-18, R-066: `payload-missing:<STYP>` even when other known tags are there."""
     other = next(tag for tag in ("REMC", "STND") if tag not in FLOP_ROWS[styp].tags)
-    with pytest.raises(Malformed, match=f"^payload-missing:{styp}$") as caught:
+    with pytest.raises(Malformed, match=rf"^payload-missing:{styp}$") as caught:
         read_flop(styp, record(7, **{other: "x"}))
     assert caught.value.flid == 7
 
@@ -144,20 +153,20 @@ def test_none_of_its_tags_is_malformed(styp: str) -> None:
 @pytest.mark.parametrize("flid", [None, "", "0", "x", "1234567890123", "１５"])
 def test_a_flop_needs_a_flid(flid: str | None) -> None:
     """D-25: outside a package an invalid `FLID` is `MALFORMED`, and it is said before anything else."""
-    with pytest.raises(Malformed, match=f"^flid-invalid:{flid or ''}$"):
+    with pytest.raises(Malformed, match=rf"^flid-invalid:{flid or ''}$"):
         read_flop("STND", record(flid))
 
 
 def test_a_flop_without_body() -> None:
     """R-066: the payload element itself is missing."""
-    with pytest.raises(Malformed, match="^payload-missing:FLOP$"):
+    with pytest.raises(Malformed, match=r"^payload-missing:FLOP$"):
         read_flop("STND", None)
 
 
 def test_bad_values_elsewhere_do_not_matter() -> None:
     """D-18: other tags are never parsed, a bad one of the row is `MALFORMED`."""
     assert read_flop("STND", record(7, STND="2", ESTT="soon", GTDT=[{"PGOT": "noon"}])).sets == {"STND": "2"}
-    with pytest.raises(Malformed, match="^bad-time:ESTT$"):
+    with pytest.raises(Malformed, match=r"^bad-time:ESTT$"):
         read_flop("ESTT", record(7, ESTT="soon"))
 
 
@@ -166,7 +175,7 @@ def rows_in(*names: str) -> set[FlopRow]:
 
 
 def test_the_named_whitelists() -> None:
-    """D-18, R-211: baseline is the seven of IMP; each list holds the one before; neither holds SRVT or VIPF."""
+    """D-18, R-211: baseline is the seven of IMP; each list holds the one before; SRVT is in none."""
     extended = {"APPT", "EGSR", "EGST", "NAAT", "NEAT", "PEDT", "EXSS", "ERUT"}
     assert whitelist("baseline") == {"ABTM", "DELY", "PSDT", "CKDT", "CLDT", "CHDT", "GTDT"}
     assert whitelist("baseline") < whitelist("all") == set(FLOP_ROWS) - extended

@@ -3,20 +3,25 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.core.build import Tag, record
+from tests.unit.core.strategies import elements_of, empty_form, records, tags
 
 from msgx_core.errors import Malformed, MessageError, Protocol
 from msgx_core.model.message import Element, FlightRecord
 from msgx_core.model.sis import COLLECTIONS, MAX_VALUE_CHARS, SCALARS, SINGLES, Collection, Kind
 from msgx_core.rules.records import RecordValues, read_record
-from tests.unit.core.build import Tag, record
-from tests.unit.core.strategies import elements_of, empty_form, records, tags
 
 NUMBERED = sorted(tag for tag, spec in COLLECTIONS.items() if spec.sequence is not None)
 LIMITED = sorted(tag for tag, spec in COLLECTIONS.items() if spec.limit is not None)
 
 
-def read(strict: bool = False, **sent: Tag) -> RecordValues:
-    return read_record(record(7, **sent), 7, strict=strict)
+def read(**sent: Tag) -> RecordValues:
+    return read_record(record(7, **sent), 7)
+
+
+def read_strictly(**sent: Tag) -> RecordValues:
+    """As a FLOP is read."""
+    return read_record(record(7, **sent), 7, strict=True)
 
 
 def filled(spec: Collection, n: int) -> list[Element]:
@@ -27,7 +32,7 @@ def filled(spec: Collection, n: int) -> list[Element]:
 def test_what_was_sent_is_what_is_kept(sent: dict[str, Tag]) -> None:
     """R-259, wire: text as sent, elements in message order; only FLID kinds become numbers."""
     read = read_record(record(7, **sent), 7, max_points=99)
-    assert read.dropped == () and read.empty == frozenset() and read.truncated == 0
+    assert (read.dropped, read.empty, read.truncated) == ((), frozenset(), 0)
     for tag, value in sent.items():
         if tag in SCALARS:
             assert str(read.values[tag]).lstrip("0") == str(value).lstrip("0")
@@ -48,7 +53,7 @@ def test_a_full_collection_is_legal_and_one_more_is_not(tag: str) -> None:
     spec = COLLECTIONS[tag]
     assert spec.limit is not None
     assert tag in read(**{tag: filled(spec, spec.limit)}).values
-    with pytest.raises(Protocol, match=f"^collection-overflow:{tag}$") as caught:
+    with pytest.raises(Protocol, match=rf"^collection-overflow:{tag}$") as caught:
         read(**{tag: filled(spec, spec.limit + 1)})
     assert (caught.value.flid, caught.value.ordinal) == (7, spec.limit)
 
@@ -86,16 +91,23 @@ def test_a_zero_beside_real_elements_is_mixed(tag: str) -> None:
     spec = COLLECTIONS[tag]
     real = filled(spec, spec.limit or 1)
     for sent in ([{str(spec.sequence): "0"}, *real], [*real, {str(spec.sequence): "0"}]):
-        with pytest.raises(Protocol, match=f"^collection-mixed:{tag}$"):
+        with pytest.raises(Protocol, match=rf"^collection-mixed:{tag}$"):
             read(**{tag: sent})
 
 
 @pytest.mark.parametrize(
     "sent",
-    [[{"GTNO": "0"}], [{"GTNO": "00"}], [{}], [{"GTNO": ""}], [{"GTNO": "0", "GATE": "", "PGOT": ""}], [{}, {"GTNO": "0"}]],
+    [
+        [{"GTNO": "0"}],
+        [{"GTNO": "00"}],
+        [{}],
+        [{"GTNO": ""}],
+        [{"GTNO": "0", "GATE": "", "PGOT": ""}],
+        [{}, {"GTNO": "0"}],
+    ],
 )
 def test_forms_of_no_gate(sent: list[Element]) -> None:
-    """wire (Empty collection), R-227: sequence 0 or none, no content: none now; a blank child is no content."""
+    """wire (Empty collection), R-227: sequence 0 or none, no content: none now; blank is no content."""
     assert read(GTDT=sent).empty == {"GTDT"}
 
 
@@ -105,7 +117,9 @@ def test_forms_of_no_delay(sent: list[Element]) -> None:
     assert read(DELY=sent).empty == {"DELY"}
 
 
-@pytest.mark.parametrize("element", [{"TEXT": "fog"}, {"DURA": "0200"}, {"CODE": "YY", "STRT": "15DEC031605"}])
+@pytest.mark.parametrize(
+    "element", [{"TEXT": "fog"}, {"DURA": "0200"}, {"CODE": "YY", "STRT": "15DEC031605"}]
+)
 def test_any_content_makes_a_delay(element: Element) -> None:
     """R-267: code, start, duration and text are all optional, one of them is enough."""
     assert read(DELY=[element]).values == {"DELY": (element,)}
@@ -113,7 +127,12 @@ def test_any_content_makes_a_delay(element: Element) -> None:
 
 def test_sequence_numbers_are_kept_and_never_keys() -> None:
     """R-273 to R-275: missing, repeated and unordered numbers and equal resources all stay, in order."""
-    sent = [{"GTNO": "2", "GATE": "B1"}, {"GATE": "B1"}, {"GTNO": "2", "GATE": "B1"}, {"GTNO": "1", "GATE": "B0"}]
+    sent = [
+        {"GTNO": "2", "GATE": "B1"},
+        {"GATE": "B1"},
+        {"GTNO": "2", "GATE": "B1"},
+        {"GTNO": "1", "GATE": "B0"},
+    ]
     assert read(GTDT=sent).values["GTDT"] == tuple(sent)
 
 
@@ -124,7 +143,9 @@ def test_zero_with_content_is_a_real_element() -> None:
 
 def test_blank_children_are_no_values() -> None:
     """H-42, R-232: an empty `CHTM` inside an element deletes that time."""
-    assert read(CHOT=[{"CSNO": "1", "CHTM": "", "CHST": "S1"}]).values["CHOT"] == ({"CSNO": "1", "CHST": "S1"},)
+    assert read(CHOT=[{"CSNO": "1", "CHTM": "", "CHST": "S1"}]).values["CHOT"] == (
+        {"CSNO": "1", "CHST": "S1"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,7 +166,14 @@ def test_diversion_and_return(tag: str, element: Element, kept: bool) -> None:
     assert read(**{tag: element}).values == ({tag: expected} if kept else {})
 
 
-BAD = [("SODT", "32MAR271200"), ("ESTT", "soon"), ("MAXP", "many"), ("LBWT", "1,5"), ("MAID", "x"), ("TAID", "0")]
+BAD = [
+    ("SODT", "32MAR271200"),
+    ("ESTT", "soon"),
+    ("MAXP", "many"),
+    ("LBWT", "1,5"),
+    ("MAID", "x"),
+    ("TAID", "0"),
+]
 
 
 @pytest.mark.parametrize(("tag", "text"), BAD)
@@ -155,16 +183,16 @@ def test_a_bad_value_is_dropped_or_fatal(tag: str, text: str) -> None:
     assert (dict(lenient.values), lenient.empty) == ({}, frozenset())
     assert [(b.flid, b.tag, b.text) for b in lenient.dropped] == [(7, tag, text)]
     what = "time" if SCALARS[tag].kind is Kind.TIME else "number"
-    with pytest.raises(Malformed, match=f"^bad-{what}:{tag}$"):
-        read(strict=True, **{tag: text})
+    with pytest.raises(Malformed, match=rf"^bad-{what}:{tag}$"):
+        read_strictly(**{tag: text})
 
 
 def test_a_bad_time_inside_an_element_leaves_the_element() -> None:
     """D-14: that value is taken as absent, not the gate."""
     read_ = read(GTDT=[{"GTNO": "1", "GATE": "B1", "PGOT": "noon"}, {"GTNO": "2", "GATE": "B2"}])
     assert read_.values["GTDT"] == ({"GTNO": "1", "GATE": "B1"}, {"GTNO": "2", "GATE": "B2"})
-    with pytest.raises(Malformed, match="^bad-time:PGOT$") as caught:
-        read(strict=True, GTDT=[{"GATE": "B1"}, {"GATE": "B2", "PGOT": "noon"}])
+    with pytest.raises(Malformed, match=r"^bad-time:PGOT$") as caught:
+        read_strictly(GTDT=[{"GATE": "B1"}, {"GATE": "B2", "PGOT": "noon"}])
     assert caught.value.ordinal == 1
 
 
@@ -176,7 +204,7 @@ def test_an_element_of_nothing_but_a_bad_value_leaves_no_empty_object() -> None:
 @pytest.mark.parametrize("tag", ["FTSS", "PADT"])
 def test_codes_among_the_times_are_text(tag: str) -> None:
     """D-18, wire (Times): `FTSS` and `PADT` are text whatever they look like."""
-    assert read(strict=True, **{tag: "not a time"}).values == {tag: "not a time"}
+    assert read_strictly(**{tag: "not a time"}).values == {tag: "not a time"}
 
 
 @pytest.mark.parametrize("sent", [{"REMC": "x"}, {"FDIV": {"DDES": "x"}}, {"GTDT": [{"GATE": "x"}]}])
@@ -187,12 +215,12 @@ def test_values_end_at_four_thousand_characters(sent: dict[str, Tag]) -> None:
         if isinstance(value, str):
             return "中" * n
         if isinstance(value, dict):
-            return {key: "中" * n for key in value}
-        return [{key: "中" * n for key in element} for element in value]
+            return dict.fromkeys(value, "中" * n)
+        return [dict.fromkeys(element, "中" * n) for element in value]
 
     (tag, value), limit = next(iter(sent.items())), MAX_VALUE_CHARS
     assert tag in read(**{tag: grown(value, limit)}).values
-    with pytest.raises(Protocol, match="^value-too-long:"):
+    with pytest.raises(Protocol, match=r"^value-too-long:"):
         read(**{tag: grown(value, limit + 1)})
 
 
@@ -206,13 +234,15 @@ def test_only_the_wanted_tags_are_looked_at(sent: FlightRecord) -> None:
 @given(st.data())
 def test_no_text_makes_reading_fail_in_another_way(data: st.DataObject) -> None:
     """D-25: whatever a value says, the answer is a record or an error of the closed list."""
-    anything = {kind: st.text(max_size=12) for kind in Kind}
+    anything = dict.fromkeys(Kind, st.text(max_size=12))
     spec = data.draw(st.sampled_from(list(COLLECTIONS.values())))
-    elements = st.lists(elements_of(spec, anything), min_size=1, max_size=12)
+    elements = data.draw(st.lists(elements_of(spec, anything), min_size=1, max_size=12))
     tag = data.draw(st.sampled_from(list(SCALARS)))
-    sent = record(7, **{tag: data.draw(st.text(max_size=12)), spec.tag: data.draw(elements)})
-    for strict in (False, True):
+    sent: dict[str, Tag] = {tag: data.draw(st.text(max_size=12)), spec.tag: elements}
+    for reading in (read, read_strictly):
+        reason = ""
         try:
-            assert set(read_record(sent, 7, strict=strict).values) <= {tag, spec.tag}
+            reading(**sent)
         except MessageError as error:
-            assert error.reason.split(":")[0] in {"bad-time", "bad-number", "collection-mixed", "collection-overflow"}
+            reason = error.reason.split(":")[0]
+        assert reason in {"", "bad-time", "bad-number", "collection-mixed", "collection-overflow"}

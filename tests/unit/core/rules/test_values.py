@@ -5,10 +5,10 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.core.strategies import LEGAL
 
 from msgx_core.model.sis import Kind
 from msgx_core.rules.values import format_time, is_legal, parse_flid, parse_time, problem_of
-from tests.unit.core.strategies import LEGAL
 
 
 @given(st.datetimes(datetime(2000, 1, 1), datetime(2099, 12, 31, 23, 59)))
@@ -20,8 +20,23 @@ def test_a_written_time_is_read_as_the_same_minute(local: datetime) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "14mar271200", "30FEB271200", "29FEB271200", "14MAR272400", "14MAR271260", "00MAR271200", "14MÄR271200"]
-    + ["14MAR27120", "14MAR2712000", " 14MAR271200", "14MAR271200\n", "１４MAR271200", "20270314120000", "-1MAR271200"],
+    [
+        "",
+        "14mar271200",
+        "30FEB271200",
+        "29FEB271200",
+        "14MAR272400",
+        "14MAR271260",
+        "00MAR271200",
+        "14MÄR271200",
+        "14MAR27120",
+        "14MAR2712000",
+        " 14MAR271200",
+        "14MAR271200\n",
+        "１４MAR271200",
+        "20270314120000",
+        "-1MAR271200",
+    ],
 )
 def test_anything_else_is_not_a_time(text: str) -> None:
     """D-14, wire (Times): a value that does not parse is never a silent None further on."""
@@ -41,7 +56,8 @@ def test_flids_compare_by_value(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0", "000000000000", "1234567890123", "-1", "+1", "1.0", "1e3", "x", "１５", "١٥", "1 5", "15\n"]
+    "text",
+    ["", "0", "000000000000", "1234567890123", "-1", "+1", "1.0", "1e3", "x", "１５", "١٥", "1 5", "15\n"],
 )
 def test_what_is_not_a_flid(text: str) -> None:
     """D-12: 1-12 ASCII digits, not 0."""
@@ -85,8 +101,13 @@ def test_no_text_can_make_a_check_fail(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [(Kind.TIME, "bad-time:X"), (Kind.DURATION, "bad-time:X"), (Kind.INTEGER, "bad-number:X")]
-    + [(Kind.DECIMAL, "bad-number:X"), (Kind.FLID, "bad-number:X")],
+    [
+        (Kind.TIME, "bad-time:X"),
+        (Kind.DURATION, "bad-time:X"),
+        (Kind.INTEGER, "bad-number:X"),
+        (Kind.DECIMAL, "bad-number:X"),
+        (Kind.FLID, "bad-number:X"),
+    ],
 )
 def test_the_reason_says_time_or_number(kind: Kind, reason: str) -> None:
     """D-25: `bad-time:<tag>` and `bad-number:<tag>` of the closed list."""

@@ -1,0 +1,5 @@
+"""Event bus on Kafka."""
+
+from .bus import KafkaBus
+
+__all__ = ["KafkaBus"]

@@ -1,0 +1,5 @@
+"""Snapshot cache in Redis."""
+
+from .cache import RedisCache
+
+__all__ = ["RedisCache"]

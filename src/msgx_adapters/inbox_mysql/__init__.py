@@ -1,0 +1,26 @@
+"""Mailbox in MySQL or MariaDB.
+
+**Rights.** `SELECT` on both mailbox tables, `UPDATE` of the one column of processing times, `INSERT` on the
+outbound table, nothing else: `grants.sql` beside this file has the statements, and the tests run with such a
+user. `send` (the simulator, an operator's test message) needs `INSERT` on the inbound table in addition. A
+shadow instance (`msgx.mailbox.write-enabled = false`) needs the two `SELECT`s.
+
+**Index.** Every scan looks for rows without a processing time. Without an index it reads the whole table five
+times a second; its owner should make one on the processing time and the id:
+
+    CREATE INDEX CMINMSGS_UNPROCESSED ON CMINMSGS (CMINMSGS_DATE_PROCESSED, CMINMSGS_ID);
+
+**Sizes.** Whoever writes a message needs `max_allowed_packet` of the server above it (16 MB for the 10 MB of
+CIIMS): its owner, and `send`, which says so. Reading has no such limit.
+
+**Character sets.** The connection is in `utf8mb4`; tables may be in any, the server converts. A column of
+bytes (`BLOB`) gives bytes, which the codec decodes by their declaration.
+
+**Times** are airport local time in whole seconds, written and read as text, so that no time zone of the
+server or of the session takes part. A zero date is no time.
+"""
+
+from .inbox import MysqlInbox
+from .statements import Columns
+
+__all__ = ["Columns", "MysqlInbox"]

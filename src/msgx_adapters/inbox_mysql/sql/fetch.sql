@@ -1,0 +1,2 @@
+-- The message of one row.
+SELECT {text} FROM {table} WHERE {id} = %s

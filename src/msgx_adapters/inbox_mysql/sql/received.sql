@@ -1,0 +1,2 @@
+-- When the owner says that these rows came in.
+SELECT {id}, {received} FROM {table} WHERE {id} IN (/*list*/)

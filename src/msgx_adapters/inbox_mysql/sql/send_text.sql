@@ -1,0 +1,2 @@
+-- A new message, unmarked.
+INSERT INTO {table} ({text}, {received}) VALUES (%s, %s)

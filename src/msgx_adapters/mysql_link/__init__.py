@@ -1,0 +1,23 @@
+"""What the adapters of a MySQL or MariaDB mailbox share: URL, connection, errors, names."""
+
+from .checking import checked
+from .errors import Busy, Forbidden, Gone, server_code
+from .link import Link
+from .session import Result, Session
+from .statements import filled, filled_list, quoted
+from .target import Target
+
+__all__ = [
+    "Busy",
+    "Forbidden",
+    "Gone",
+    "Link",
+    "Result",
+    "Session",
+    "Target",
+    "checked",
+    "filled",
+    "filled_list",
+    "quoted",
+    "server_code",
+]

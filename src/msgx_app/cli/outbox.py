@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, cast
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -74,7 +74,10 @@ def requeue(
     event_ids: EventIds, common: Common, *, reason: Reason, target: TopicOption = None, actor: Actor = None
 ) -> None:
     """Dead events are sent again, with their attempts counted from zero."""
-    _act(common, "requeue_events", event_ids, _Why(reason, actor, target), "pending again")
+    with with_store(common) as at:
+        why = audit(actor, reason)
+        results = at.store.requeue_events(event_ids, why, at.clock.now(), _target(target))
+    _report(common, results, "pending again")
 
 
 @app.command("discard")
@@ -83,22 +86,12 @@ def discard(
     event_ids: EventIds, common: Common, *, reason: Reason, target: TopicOption = None, actor: Actor = None
 ) -> None:
     """Dead events are laid aside for good: a person took note."""
-    _act(common, "discard_events", event_ids, _Why(reason, actor, target), "discarded")
-
-
-class _Why:
-    """Who wants it, why, and for which topic."""
-
-    def __init__(self, reason: str, actor: str | None, topic: Topic | None) -> None:
-        self.audit = audit(actor, reason)
-        self.target = _target(topic)
-
-
-def _act(common: Common, action: str, event_ids: Sequence[int], why: _Why, done: str) -> None:
     with with_store(common) as at:
-        # The port knows ids alone; stores may also take the target, because ids count apart in each.
-        act = cast(Callable[..., Sequence[OperatorResult]], getattr(at.store, action))
-        only: dict[str, Any] = {} if why.target is None else {"target": why.target}
-        results = act(event_ids, why.audit, at.clock.now(), **only)
+        why = audit(actor, reason)
+        results = at.store.discard_events(event_ids, why, at.clock.now(), _target(target))
+    _report(common, results, "discarded")
+
+
+def _report(common: Common, results: Sequence[OperatorResult], done: str) -> None:
     if not print_results(common, results, key="EVENT_ID", done=done):
         raise Exiting(EXIT_NEGATIVE)

@@ -91,6 +91,7 @@ def test_each_instant_is_inside_its_day(zone: str, cutover: time, moment: dateti
         ("America/New_York", time(1, 30), "2027-11-07T06:15"),  # the second 01:15, after the first 01:30
         ("Europe/Berlin", time(2, 30), "2027-03-28T01:15"),
         ("Europe/Berlin", time(2, 30), "2027-10-31T01:15"),
+        ("America/St_Johns", time(0), "2010-11-07T03:00"),  # 00:01 became 23:01 of the day before
     ],
 )
 def test_a_cut_over_inside_a_clock_change_is_one_instant_for_all(zone: str, cutover: time, utc: str) -> None:

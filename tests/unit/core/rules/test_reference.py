@@ -178,6 +178,7 @@ def test_a_download_of_several_statuses_is_refused() -> None:
         (rsta(STRT="noon"), "rsta-invalid:STRT"),
         (rsta(ENDT="99MAR271200"), "rsta-invalid:ENDT"),
         (rsta(STRT=sodt(hour=9), ENDT=sodt(hour=8)), "rsta-invalid:ENDT"),
+        (rsta(STRT=sodt(hour=8), ENDT=sodt(hour=8)), "rsta-invalid:ENDT"),
         (rsta(rsid=""), "key-missing:RSID"),
     ],
 )

@@ -83,6 +83,12 @@ def test_order_is_observed(seqn: str, dttm: str, flags: list[SnapshotFlag]) -> N
     assert list(flags_of(meta(seqn=seqn, dttm=dttm), 20, HELD)) == flags
 
 
+def test_a_schedule_is_out_of_order_only_among_schedules() -> None:
+    """H-53: older than the last applied snapshot, whatever else the sender said since."""
+    later_flop = evolve(HELD, dttm="20270314090000")
+    assert flags_of(meta(seqn="9", dttm="20270314070000"), 20, later_flop) == ()
+
+
 def test_a_first_message_has_no_flags() -> None:
     """H-53: there is nothing to compare with; only `EMPTY` speaks for itself."""
     assert flags_of(meta(), 5, None) == ()

@@ -42,11 +42,12 @@ def test_unchanged_flights_may_be_passed_over() -> None:
 def test_what_suppression_does_not_hide() -> None:
     """D-15, D-07, D-21: a new list, a rebuilt flight, a bound day, a deletion are news."""
     kept = flight(10)
-    world = World.of(kept, flight(11, live=False), flight(12, day=None), flight(13), policy=QUIET)
+    gone = [flight(11, live=False), flight(14, live=False)]
+    world = World.of(kept, *gone, flight(12, day=None), flight(13), policy=QUIET)
     world.flights[12] = evolve(world.flights[12], fields={"SODT": sodt()})
-    sent = [record(10), record(11, MAID="10"), record(12, SODT=sodt())]
-    assert [p.advanced for p in world.schedule(package(*sent)).flights] == [True, True, True]
-    assert [p.advanced for p in world.schedule(package(*sent)).flights] == [False, False, False]
+    sent = [record(10), record(11, MAID="10"), record(12, SODT=sodt()), record(14)]
+    assert [p.advanced for p in world.schedule(package(*sent)).flights] == [True] * 4
+    assert [p.advanced for p in world.schedule(package(*sent)).flights] == [False] * 4
     puts = world.fdel(13)
     assert isinstance(puts, tuple)
     assert puts[0].advanced

@@ -3,16 +3,18 @@
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from mysql.connector.errors import DatabaseError
 
 from msgx_adapters.inbox_mysql import MysqlInbox
 from msgx_adapters.inbox_mysql.statements import Columns, Statements
+from msgx_core.errors import Transient
 from msgx_core.ports.inbox import MarkResult
 from msgx_core.testing.clock import ManualClock
 from services.mysql import RIGHTS, Database, connect, database, database_on, private_mysql
@@ -162,3 +164,47 @@ def test_scan_follows_the_index_in_order(server: Database) -> None:
     assert [int(row[0]) for row in server.run(scan, 0, 200, 0, 200, 200)] == ids
     assert len(ids) == 11
     assert rows_read() - before < 200
+
+
+def test_connections_that_end_at_any_moment(server: Database) -> None:
+    """For two seconds a killer is about: nothing but `Transient`, and never a wrong answer."""
+    large = "京" * 300_000
+    large_id = server.insert("INSERT INTO CMINMSGS (CMINMSGS_CLOB_MSG) VALUES (%s)", large)
+    server.run("UPDATE CMINMSGS SET CMINMSGS_DATE_PROCESSED = NOW()")
+    ids = [server.insert(INSERT) for _ in range(300)]
+    url = server.user(*RIGHTS)
+    over = threading.Event()
+    wrong: list[object] = []
+    done: Counter[str] = Counter()
+
+    def loop(name: str, call: Callable[[], bool]) -> None:
+        while not over.is_set():
+            try:
+                if not call():
+                    wrong.append(name)
+                done[name] += 1
+            except Transient:
+                done["lost"] += 1
+            except Exception as error:
+                wrong.append(error)
+
+    with closing(opened(url)) as inbox:
+        marks = [(msg_id, NOON) for msg_id in ids]
+        settled = {MarkResult.WRITTEN, MarkResult.ALREADY_MARKED}
+        calls: dict[str, Callable[[], bool]] = {
+            "scan": lambda: list(inbox.scan(0, 500)) in ([], ids),
+            "fetch": lambda: inbox.fetch(large_id) == large,
+            "mark": lambda: set(inbox.mark(marks).values()) <= settled,
+        }
+        threads = [threading.Thread(target=loop, args=item) for item in calls.items()]
+        for thread in threads:
+            thread.start()
+        for _ in range(150):
+            over.wait(0.01)
+            with suppress(DatabaseError):  # it ended by itself meanwhile
+                server.kill(url)
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+    assert min(done[name] for name in calls) > 0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,7 +17,14 @@ from msgx_core.errors import Transient
 from msgx_core.ports.inbox import MarkResult
 from msgx_core.testing.clock import ManualClock
 from services.base import wait_until
-from services.mysql import RIGHTS, Database, PrivateMysql, connect, database, database_on, private_mysql
+from services.mysql import (
+    RIGHTS,
+    Database,
+    PrivateMysql,
+    connect,
+    database_on,
+    private_mysql,
+)
 
 ZONE = ZoneInfo("Asia/Shanghai")
 NOON = datetime(2021, 1, 23, 4, 0, tzinfo=UTC)
@@ -74,7 +82,11 @@ def test_a_frozen_server_holds_nobody_up(private: PrivateMysql, server: Database
         inbox.send("<MSG/>")
         private.server.freeze()
         try:
-            more = [lambda: out.insert("x", "R"), lambda: out.inserted_since(NOON), lambda: opened(url, 1)]
+            more: list[Callable[[], Any]] = [
+                lambda: out.insert("x", "R"),
+                lambda: out.inserted_since(NOON),
+                lambda: opened(url, 1),
+            ]
             for call in [*calls_of(inbox, msg_id), *more]:
                 with within(1.8), pytest.raises(Transient) as caught:
                     call()
@@ -84,6 +96,26 @@ def test_a_frozen_server_holds_nobody_up(private: PrivateMysql, server: Database
         assert len(inbox.scan(0, 10)) >= 2
         assert inbox.mark([(msg_id, NOON)])[msg_id] in (MarkResult.WRITTEN, MarkResult.ALREADY_MARKED)
         assert out.insert("after", "R") > 1
+
+
+def test_a_server_that_freezes_in_the_middle(private: PrivateMysql, server: Database) -> None:
+    """Inside a transaction: no rollback is waited for; the server makes it when it is back."""
+    (msg_id,) = put(server)
+    with closing(opened(server.user(*RIGHTS))) as inbox, closing(connect(server.url)) as owner:
+        owner.start_transaction()
+        with closing(owner.cursor()) as cursor:
+            cursor.execute("UPDATE CMINMSGS SET CMINMSGS_STATUS = 'X'")
+        timer = threading.Timer(0.4, private.server.freeze)
+        timer.start()
+        try:
+            with within(3), pytest.raises(Transient, match="no answer in time"):
+                inbox.mark([(msg_id, NOON)])
+        finally:
+            timer.join()
+            private.server.thaw()
+        owner.rollback()
+        fate = inbox.mark([(msg_id, NOON)])[msg_id]
+        assert fate in (MarkResult.WRITTEN, MarkResult.ALREADY_MARKED)
 
 
 def test_a_killed_server_comes_back(private: PrivateMysql) -> None:
@@ -130,8 +162,7 @@ def test_a_connection_that_is_ended_in_the_middle(server: Database) -> None:
         thread = threading.Thread(target=lambda: results.update(inbox.mark([(ids[0], NOON)])))
         thread.start()
         waits = "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'UPDATE %' AND USER = %s"
-        user = url.split("/")[2].split(":")[0]
-        wait_until(lambda: bool(server.run(waits, user)), "no mark is waiting")
+        wait_until(lambda: bool(server.run(waits, urlsplit(url).username)), "no mark is waiting")
         server.kill(url)
         owner.commit()
         thread.join()
@@ -194,44 +225,3 @@ def test_when_everything_is_locked_the_mailbox_is(server: Database, lock: str) -
                 with within(2.5), pytest.raises(Transient, match="1205"):
                     inbox.scan(0, 10)
         assert set(inbox.mark([(msg_id, NOON) for msg_id in ids]).values()) == {MarkResult.WRITTEN}
-
-
-def test_no_more_connections_is_an_outage() -> None:
-    """D-04, class 53 and its relatives: here the user's own limit, reached by the first connection."""
-    with database() as server:
-        (msg_id,) = put(server)
-        url = server.user(*RIGHTS)
-        server.run(
-            f"GRANT USAGE ON *.* TO '{url.split('/')[2].split(':')[0]}'@'%' WITH MAX_USER_CONNECTIONS 1"
-        )
-        with closing(opened(url)) as inbox:
-            assert inbox.scan(0, 10) == [msg_id]
-            with pytest.raises(Transient, match=r"1203|1226"):
-                inbox.mark([(msg_id, NOON)])
-
-
-def test_rights_that_are_taken_away_are_an_outage() -> None:
-    """After the start: somebody is at work on the server."""
-    with database() as server:
-        (msg_id,) = put(server)
-        url = server.user(*RIGHTS, SENDER)
-        with closing(opened(url)) as inbox, closing(outbound(url)) as out:
-            server.run("RENAME TABLE CMINMSGS TO AWAY")
-            for call in calls_of(inbox, msg_id):
-                with pytest.raises(Transient, match=r"1146|1142"):
-                    call()
-            server.run("RENAME TABLE AWAY TO CMINMSGS")
-            inbox.ping()
-            user = url.split("/")[2].split(":")[0]
-            server.run(f"REVOKE INSERT ON {server.name}.COUTMSGS FROM '{user}'@'%'")
-            with pytest.raises(Transient, match=r"needs INSERT on msgx\.mailbox\.table\.outbound"):
-                out.insert("x", "R")
-
-
-def test_a_password_that_is_wrong_waits_for_somebody_to_put_it_right() -> None:
-    """D-04: SQLSTATE class 28."""
-    with database() as server:
-        url = server.user(*RIGHTS)
-        with pytest.raises(Transient, match="1045") as caught:
-            opened(url.replace("@127", "x@127"))
-        assert "ss:/" not in str(caught.value)

@@ -122,8 +122,9 @@ class System:
         return flight_document(state, self.policy)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Give the file, or the memory, back."""
         self.store.close()
+        self.store.connection.close()
 
 
 def closing_system(store_path: Path | None, **options: Any) -> closing[System]:

@@ -46,7 +46,8 @@ def options_of(url: str, *, max_bytes: int, timeout_s: float) -> Options:
     message_ms = message_timeout_ms(timeout_s)
     defaults = {
         "client.id": "msgx",
-        "linger.ms": 1,
+        # The call waits anyway; a batch is in the queue before the client's thread has sent its first.
+        "linger.ms": 0,
         # The partition that Kafka's own (Java) clients would choose for a key.
         "partitioner": "murmur2_random",
         "reconnect.backoff.max.ms": 1_000,
@@ -54,6 +55,8 @@ def options_of(url: str, *, max_bytes: int, timeout_s: float) -> Options:
         "socket.connection.setup.timeout.ms": max(1_000, int(timeout_s * 1_000)),
         "request.timeout.ms": message_ms,
         "topic.metadata.propagation.max.ms": message_ms // 2,
+        # A topic that was not for us, or not there, is refused from memory until this.
+        "topic.metadata.refresh.interval.ms": 10_000,
         # Errors come to us and from us to the log; 6 with `debug=…` shows the client's own.
         "log_level": 0,
     }

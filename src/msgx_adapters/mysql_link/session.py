@@ -13,9 +13,9 @@ from mysql.connector.connection import MySQLConnection
 from mysql.connector.constants import ClientFlag
 from mysql.connector.errors import Error
 
-from msgx_core.errors import MsgxError, Rejected, Transient
+from msgx_core.errors import Rejected, Transient
 
-from .errors import Gone, translated
+from .errors import Busy, Forbidden, Gone, translated
 from .statements import filled
 from .target import Target
 
@@ -52,22 +52,20 @@ class Session:
         # The pure connection by name: the other one needs a C extension and falls back in silence.
         self._connection = MySQLConnection()
         try:
-            self._connection.connect(
-                **target.arguments,
-                autocommit=True,
-                sql_mode="STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION",
-                init_command=wait,
-                client_flags=[-ClientFlag.FOUND_ROWS],
-                allow_local_infile=False,
-                connection_timeout=whole_s,
-                read_timeout=whole_s,
-                write_timeout=whole_s,
-            )
-            # One for all statements: the driver asks the server before it makes a cursor.
-            self._cursor = self._connection.cursor(raw=True)
-        except Error as error:
-            self.drop()
-            raise translated(error) from error
+            with _translating():
+                self._connection.connect(
+                    **target.arguments,
+                    autocommit=True,
+                    sql_mode="STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION",
+                    init_command=wait,
+                    client_flags=[-ClientFlag.FOUND_ROWS],
+                    allow_local_infile=False,
+                    connection_timeout=whole_s,
+                    read_timeout=whole_s,
+                    write_timeout=whole_s,
+                )
+                # One for all statements: the driver asks the server before it makes a cursor.
+                self._cursor = self._connection.cursor(raw=True)
         except BaseException:
             self.drop()
             raise
@@ -75,7 +73,7 @@ class Session:
     def run(self, sql: str, values: Sequence[Value] = ()) -> Result:
         """Run one statement to its end. Raises `Transient` (`Gone`, `Busy`, …) or `Rejected`."""
         cursor = self._cursor
-        try:
+        with _translating():
             cursor.execute(sql, tuple(values))
             described = cursor.description or ()
             rows = cursor.fetchall() if described else []
@@ -85,36 +83,36 @@ class Session:
                 changed=cursor.rowcount,
                 last_id=cursor.lastrowid or 0,
             )
-        except Error as error:
-            raise translated(error) from error
-        except (OSError, IndexError, struct.error) as error:
-            # The driver does not expect a connection that ends in the middle of a packet.
-            raise Gone("mailbox", f"broken answer ({type(error).__name__} {error})") from error
 
     def ask(self) -> None:
         """Return when the connection is alive. Raises `Transient`."""
-        try:
+        with _translating():
             self._connection.cmd_ping()
-        except Error as error:
-            raise translated(error) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit at the end, roll back on any error. Begin with the change: no snapshot is wanted."""
+        """Commit at the end, roll back on any error. Begin with the change: no snapshot is wanted.
+
+        After an error of the connection nothing is said any more: whoever drops it rolls back.
+        """
         self.run("START TRANSACTION")
         try:
             yield
-        except BaseException:
-            with suppress(MsgxError):
-                self.run("ROLLBACK")
+        except (Busy, Forbidden):
+            self._end("ROLLBACK")
             raise
-        self._commit()
+        except Transient:
+            raise
+        except Exception:
+            self._end("ROLLBACK")
+            raise
+        self._end("COMMIT")
 
-    def _commit(self) -> None:
+    def _end(self, sql: str) -> None:
         try:
-            self.run("COMMIT")
+            self.run(sql)
         except Rejected as error:
-            raise Transient("mailbox", f"commit refused ({error.detail})") from error
+            raise Transient("mailbox", f"{sql} refused ({error.detail})") from error
 
     def close(self) -> None:
         """Take leave and close."""
@@ -128,3 +126,14 @@ class Session:
         # The driver leaves a socket open that was never connected; what is shut down sends nothing any more.
         with suppress(Error, OSError):
             self._connection.close()
+
+
+@contextmanager
+def _translating() -> Iterator[None]:
+    try:
+        yield
+    except Error as error:
+        raise translated(error) from error
+    except (OSError, IndexError, struct.error) as error:
+        # The driver does not expect a connection that ends in the middle of a packet.
+        raise Gone("mailbox", f"broken answer ({type(error).__name__} {error})") from error

@@ -47,7 +47,7 @@ class CheckedPackage:
 
 def check_count(recs: str | None, actual: int, *, largest: int = MAX_RECS) -> None:
     """`RECS` is there, in range, and equal to the records; else `Protocol` (D-12, R-173, R-174)."""
-    if recs is None:
+    if not recs:
         raise Protocol("recs-missing", tag="RECS")
     if not (recs.isascii() and recs.isdigit()) or len(recs) > 9 or int(recs) > largest:
         raise Protocol(f"recs-range:{recs[:40]}", tag="RECS", text=recs)

@@ -69,9 +69,9 @@ def _key(node: Node, tag: str, index: int) -> str:
 
 
 def _check_length(node: Node, index: int) -> None:
+    if any(len(text) > MAX_VALUE_CHARS for text in (node.text, *node.attributes.values())):
+        raise Protocol(f"value-too-long:{node.tag}", tag=node.tag, record=index)
     for child in node.children:
-        if len(child.text) > MAX_VALUE_CHARS:
-            raise Protocol(f"value-too-long:{child.tag}", tag=child.tag, record=index)
         _check_length(child, index)
 
 
@@ -80,10 +80,10 @@ def plan_resource_status(
 ) -> tuple[RefChange, ...]:
     """`RSTA`: each record overwrites its resource; absence removes nothing (R-425).
 
-    A `DNLD` has exactly one record; an empty `RESP` changes nothing.
+    A `DNLD` has one record at most; an empty one changes nothing (D-40).
     """
     check_count(package.recs, len(package.records), largest=MAX_REF_RECS)
-    if meta.styp == "DNLD" and len(package.records) != 1:
+    if meta.styp == "DNLD" and len(package.records) > 1:
         raise Protocol(f"rsta-records:{len(package.records)}", tag=RSTA)
     changes = []
     for index, node in enumerate(package.records):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from msgx_core.model.change import FlightPut
@@ -29,11 +29,10 @@ def to_json(value: Mapping[str, Any]) -> str:
 def utc_text(instant: datetime) -> str:
     """ISO 8601 in UTC with microseconds, fixed width.
 
-    >>> from datetime import UTC
     >>> utc_text(datetime(2027, 3, 14, 6, 0, tzinfo=UTC))
     '2027-03-14T06:00:00.000000Z'
     """
-    return instant.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def flight_document(state: FlightState, policy: Policy) -> dict[str, Any]:
@@ -138,9 +137,7 @@ def node_document(node: Node) -> Any:
     if not node.children and not node.attributes:
         return node.text
     out: dict[str, Any] = {f"@{k}": v for k, v in node.attributes.items()}
-    if node.text:
-        out["#text"] = node.text
-    grouped: dict[str, list[Any]] = {}
+    grouped: dict[str, list[Any]] = {"#text": [node.text]} if node.text else {}
     for child in node.children:
         grouped.setdefault(child.tag, []).append(node_document(child))
     return out | {tag: items[0] if len(items) == 1 else items for tag, items in grouped.items()}

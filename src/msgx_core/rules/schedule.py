@@ -12,7 +12,7 @@ from msgx_core.model.change import FlightPut, FlightQuery, FlightSnapshot, Roste
 from msgx_core.model.flight import DeleteReason, FlightState, FlightStatus
 from msgx_core.model.schedule import Coverage, Days, Interval
 from msgx_core.rules.codeshare import Draft, delete_draft, spread
-from msgx_core.rules.coverage import CheckedPackage, Listed
+from msgx_core.rules.coverage import CheckedPackage, Listed, check_scope
 from msgx_core.rules.merge import merge_complete
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.records import BadValue, RecordValues, read_record
@@ -62,9 +62,21 @@ def plan_schedule(
 ) -> SchedulePlan:
     """Decide a whole package; raises `Protocol` and then nothing of it may be written (INV-4).
 
-    Checks collections and limits, day ownership and roster, in this order (D-12). `snapshot` is the answer
-    to `schedule_query`. By absence nothing outside the coverage is deleted (INV-7).
+    Checks scope, collections and limits, day ownership and roster, in this order (D-12). `snapshot` is the
+    answer to `schedule_query`. By absence nothing outside the coverage is deleted (INV-7).
+
+    >>> from datetime import UTC
+    >>> from msgx_core.model.message import FlightRecord, SchedulePackage
+    >>> from msgx_core.model.schedule import Nothing
+    >>> from msgx_core.rules.coverage import check_package
+    >>> policy, now = Policy(), datetime(2027, 3, 14, tzinfo=UTC)
+    >>> record = FlightRecord("7", {"FLNO": "QX7", "SODT": "14MAR270805"})
+    >>> package = check_package(SchedulePackage("1", (record,)), policy)
+    >>> plan = plan_schedule(package, Nothing(), FlightSnapshot(), msg_id=1, now=now, policy=policy)
+    >>> [(put.state.flid, put.state.version, put.changed) for put in plan.flights]
+    [(7, 1, ('FLNO', 'SODT'))]
     """
+    check_scope(package, coverage)
     values = [
         read_record(item.record, item.flid, index=item.index, max_points=policy.route_max_points)
         for item in package.listed

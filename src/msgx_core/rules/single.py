@@ -71,7 +71,10 @@ def plan_adft(values: RecordValues, at: Step) -> tuple[FlightPut, ...]:
     live = before if before is not None and before.is_live else None
     fields = merge_adft({} if live is None else live.fields, values)
     day = own_day(values.flid, wanted_day(values, at.policy), before, record=0)
-    return at.puts({values.flid: Draft(values.flid, before, FlightStatus.ACTIVE, day, fields)})
+    # What was kept as raw XML belongs to the life that ended; a live flight's sections stay (D-39).
+    raw_sections: dict[str, str] | None = {} if live is None else None
+    draft = Draft(values.flid, before, FlightStatus.ACTIVE, day, fields, raw_sections=raw_sections)
+    return at.puts({values.flid: draft})
 
 
 def plan_flop(update: FlopUpdate, at: Step) -> tuple[FlightPut, ...] | NoEffect:

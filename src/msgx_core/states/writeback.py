@@ -44,7 +44,9 @@ WRITEBACK: Machine[WritebackState, WritebackEvent] = Machine(
         *rows("D-04", WritebackEvent.RELEASE, ((_S.CLAIMED, _S.OWED),)),
         *rows("R-145", WritebackEvent.ABANDON, ((_S.CLAIMED, _S.ABANDONED),)),
         *rows("D-38", WritebackEvent.RESUME, ((_S.ABANDONED, _S.OWED),)),
-        *rows("H-25", WritebackEvent.REPLAY, ((_S.OWED, _S.NOT_OWED), (_S.ABANDONED, _S.NOT_OWED))),
+        *rows(
+            "H-25", WritebackEvent.REPLAY, ((s, _S.NOT_OWED) for s in (_S.NOT_OWED, _S.OWED, _S.ABANDONED))
+        ),
         *rows("H-25", WritebackEvent.REPLAY, ((_S.WRITTEN, _S.WRITTEN),)),
     ),
 )

@@ -19,16 +19,8 @@ from urllib.parse import quote, urlsplit
 from attrs import define, field, frozen
 from mysql.connector.connection import MySQLConnection
 
-from services.base import (
-    Finder,
-    NotHere,
-    PrivateServer,
-    binary,
-    free_port,
-    private_folder,
-    unavailable,
-    unprivileged,
-)
+from services import base
+from services.base import Finder, NotHere, PrivateServer, binary
 
 _numbers = itertools.count(1)
 
@@ -79,6 +71,11 @@ def connect(url: str) -> MySQLConnection:
         write_timeout=60,
     )
     return connection
+
+
+def user_in(url: str) -> str:
+    """The user of a URL that `Database.user` made, as it stands in SQL."""
+    return f"'{urlsplit(url).username}'@'%'"
 
 
 def answers(url: str) -> None:
@@ -135,12 +132,12 @@ class Database:
 
     def lock_out(self, user_url: str) -> None:
         """The user does not come in any more, and nobody of that name stays in."""
-        self.run(f"ALTER USER '{urlsplit(user_url).username}'@'%' ACCOUNT LOCK")
+        self.run(f"ALTER USER {user_in(user_url)} ACCOUNT LOCK")
         self.kill(user_url)
 
     def let_in(self, user_url: str) -> None:
         """The user may come in again."""
-        self.run(f"ALTER USER '{urlsplit(user_url).username}'@'%' ACCOUNT UNLOCK")
+        self.run(f"ALTER USER {user_in(user_url)} ACCOUNT UNLOCK")
 
     def reconnect(self) -> None:
         """After the server was away."""
@@ -188,7 +185,7 @@ def private_mysql(*options: str) -> Iterator[PrivateMysql]:
         try:
             private = keep.enter_context(_started(*options))
         except NotHere as why:
-            unavailable("private MySQL", str(why))
+            base.unavailable("private MySQL", str(why))
         yield private
 
 
@@ -196,10 +193,10 @@ def private_mysql(*options: str) -> Iterator[PrivateMysql]:
 def _started(*options: str) -> Iterator[PrivateMysql]:
     daemon = binary("mariadbd", "/usr/sbin", "/usr/libexec")
     install = binary("mariadb-install-db", "/usr/bin")
-    user = unprivileged("mysql")
-    with private_folder(user) as folder:
+    user = base.unprivileged("mysql")
+    with base.private_folder(user) as folder:
         _install(install, folder, user)
-        port = free_port()
+        port = base.free_port()
         url = f"mysql://root@127.0.0.1:{port}/mysql"
         command = [
             *(daemon, "--no-defaults", f"--datadir={folder}/data", f"--socket={folder}/s"),
@@ -218,18 +215,9 @@ def _started(*options: str) -> Iterator[PrivateMysql]:
 
 
 def _install(install: str, folder: Path, user: str | None) -> None:
-    done = subprocess.run(
-        [
-            *(install, "--no-defaults", f"--datadir={folder}/data"),
-            *("--auth-root-authentication-method=normal", "--skip-test-db"),
-        ],
-        cwd=folder,
-        user=user,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    options = ("--auth-root-authentication-method=normal", "--skip-test-db")
+    command = [install, "--no-defaults", f"--datadir={folder}/data", *options]
+    done = subprocess.run(command, cwd=folder, user=user, capture_output=True, text=True, check=False)
     if done.returncode:
         raise NotHere(f"mariadb-install-db failed: {done.stderr[-300:]}")
 

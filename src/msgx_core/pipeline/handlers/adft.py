@@ -56,6 +56,6 @@ def _only_record(work: Work) -> FlightRecord:
         raise Malformed("payload-missing:SCHD", tag="SCHD")
     if len(body.records) != 1:
         raise Protocol(f"adft-records:{len(body.records)}", tag="FLTR")
-    if body.recs is not None:
+    if body.recs:
         check_count(body.recs, 1)
     return body.records[0]

@@ -12,12 +12,7 @@ from msgx_core.model.request import BindRequest, Request, RequestSlot
 from msgx_core.model.schedule import Coverage, Nothing, SnapshotFlag, SnapshotResult
 from msgx_core.pipeline.desk import Apply, Close, Decision, Desk, Work, dead, skipped, succeeded
 from msgx_core.pipeline.handlers.common import bad_values, day_alert, observe
-from msgx_core.rules.coverage import (
-    check_package,
-    check_scope,
-    coverage_text,
-    dnld_coverage,
-)
+from msgx_core.rules.coverage import CheckedPackage, check_package, coverage_text, dnld_coverage
 from msgx_core.rules.requests import ScheduleAnswer, match_schedule_answer
 from msgx_core.rules.schedule import plan_schedule, schedule_query
 from msgx_core.rules.snapshot_log import (
@@ -47,14 +42,18 @@ def decide_schedule(work: Work, desk: Desk) -> Decision:
     case = _case(work, desk)
     if case is None:
         return Close(skipped("unmatched-response", "no open RQFD"))
+    coverage = case.coverage
     try:
-        return _decide(work, desk, body, case)
+        package = check_package(body, desk.policy)
+        if work.message.meta.styp == "DNLD":
+            coverage = dnld_coverage(package, desk.policy)
+        return _decide(work, desk, package, evolve(case, coverage=coverage))
     except Protocol as error:
         work.locate(error)
         alerts = day_alert(error, work.msg_id)
         flags = (SnapshotFlag.DAY_MISMATCH,) if alerts else ()
         shared = _log_context(work, desk, len(body.records), flags)
-        log = bare_rows(shared, case.coverage, SnapshotResult.ROLLED_BACK, desk.policy)
+        log = bare_rows(shared, coverage, SnapshotResult.ROLLED_BACK, desk.policy)
         return Close(dead(error), alerts, log)
 
 
@@ -68,12 +67,8 @@ def _case(work: Work, desk: Desk) -> _Case | None:
     return None if answer is None else _Case(answer.coverage, answer.request, answer.ambiguous)
 
 
-def _decide(work: Work, desk: Desk, body: SchedulePackage, case: _Case) -> Decision:
+def _decide(work: Work, desk: Desk, package: CheckedPackage, case: _Case) -> Decision:
     meta, policy = work.message.meta, desk.policy
-    package = check_package(body, policy)
-    if meta.styp == "DNLD":
-        case = evolve(case, coverage=dnld_coverage(package, policy))
-    check_scope(package, case.coverage)
     snapshot = desk.store.read(schedule_query(package, case.coverage, meta.sndr))
     now = desk.clock.now()
     plan = plan_schedule(package, case.coverage, snapshot, msg_id=work.msg_id, now=now, policy=policy)

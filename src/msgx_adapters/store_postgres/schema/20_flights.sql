@@ -1,0 +1,88 @@
+-- Flights: one row with a column per scalar, nine detail tables, rosters. Columns follow the tag tables.
+
+CREATE TABLE msgx.FLIGHT_SCHD (
+    FLID bigint NOT NULL PRIMARY KEY,
+    STATE text COLLATE "C" NOT NULL CHECK (STATE IN ('ACTIVE', 'DELETED')),
+    STATE_VERSION bigint NOT NULL CHECK (STATE_VERSION > 0),
+    OPERATION_DAY date,
+    SODT_AT timestamptz,
+    LAST_MSG_ID bigint NOT NULL,
+    CREATED_AT timestamptz NOT NULL,
+    UPDATED_AT timestamptz NOT NULL,
+    EPOCH bigint NOT NULL,
+    TAG_ORDER text,
+{{flight_columns}}
+) WITH (
+    fillfactor = 80,
+    autovacuum_vacuum_scale_factor = 0.05,
+    autovacuum_analyze_scale_factor = 0.05
+);
+
+-- None of these names a column that an ordinary update changes: it stays on its page (HOT).
+CREATE INDEX FLIGHT_SCHD_CHILDREN ON msgx.FLIGHT_SCHD (MAID, FLID) WHERE STATE = 'ACTIVE' AND MAID IS NOT NULL;
+CREATE INDEX FLIGHT_SCHD_SODT ON msgx.FLIGHT_SCHD (SODT_AT) WHERE STATE = 'ACTIVE';
+CREATE INDEX FLIGHT_SCHD_DAY ON msgx.FLIGHT_SCHD (OPERATION_DAY, FLID);
+CREATE INDEX FLIGHT_SCHD_DELETED ON msgx.FLIGHT_SCHD (FLID) WHERE STATE = 'DELETED';
+
+CREATE FUNCTION msgx.FLIGHT_SCHD_REFUSE() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.OPERATION_DAY IS DISTINCT FROM OLD.OPERATION_DAY THEN
+        RAISE EXCEPTION 'OPERATION_DAY of a flight never changes: % has %', OLD.FLID, OLD.OPERATION_DAY
+            USING ERRCODE = '23514';
+    END IF;
+    RAISE EXCEPTION 'STATE_VERSION of a flight only rises: % has %', OLD.FLID, OLD.STATE_VERSION
+        USING ERRCODE = '23514';
+END
+$$;
+
+-- AFTER: a BEFORE trigger would lock each row once more.
+CREATE TRIGGER FLIGHT_SCHD_DAY_BOUND AFTER UPDATE OF OPERATION_DAY ON msgx.FLIGHT_SCHD FOR EACH ROW
+    WHEN (OLD.OPERATION_DAY IS NOT NULL AND NEW.OPERATION_DAY IS DISTINCT FROM OLD.OPERATION_DAY)
+    EXECUTE FUNCTION msgx.FLIGHT_SCHD_REFUSE();
+CREATE TRIGGER FLIGHT_SCHD_VERSION_RISES AFTER UPDATE OF STATE_VERSION ON msgx.FLIGHT_SCHD FOR EACH ROW
+    WHEN (NEW.STATE_VERSION <= OLD.STATE_VERSION)
+    EXECUTE FUNCTION msgx.FLIGHT_SCHD_REFUSE();
+
+{{detail_tables}}
+
+CREATE TABLE msgx.FLIGHT_RAW_SECTION (
+    FLID bigint NOT NULL,
+    TAG text COLLATE "C" NOT NULL,
+    XML text NOT NULL,
+    PRIMARY KEY (FLID, TAG)
+);
+
+CREATE TABLE msgx.FLIGHT_VERSION_FLOOR (
+    FLID bigint NOT NULL PRIMARY KEY,
+    STATE_VERSION bigint NOT NULL,
+    UPDATED_AT timestamptz NOT NULL
+);
+
+CREATE TABLE msgx.SCHD_GEN (
+    OPERATION_DAY date NOT NULL PRIMARY KEY,
+    VERSION bigint NOT NULL,
+    LAST_MSG_ID bigint NOT NULL,
+    LAST_RECV_AT timestamptz NOT NULL,
+    EPOCH bigint NOT NULL
+);
+
+-- A flight is on one roster only; a day has a roster before it has a generation.
+CREATE TABLE msgx.SCHD_GEN_FLID (
+    OPERATION_DAY date NOT NULL,
+    FLID bigint NOT NULL,
+    PRIMARY KEY (OPERATION_DAY, FLID)
+);
+CREATE UNIQUE INDEX SCHD_GEN_FLID_ONCE ON msgx.SCHD_GEN_FLID (FLID);
+
+-- The whole state of a flight as it is published: keys are SIS tags, a key without a value is absent.
+CREATE VIEW msgx.FLIGHT_FULL AS
+SELECT F.FLID, F.STATE, F.STATE_VERSION, F.OPERATION_DAY, F.SODT_AT, F.LAST_MSG_ID, F.CREATED_AT, F.UPDATED_AT,
+    F.TAG_ORDER,
+    json_strip_nulls((SELECT to_json(R) FROM (SELECT
+{{flight_fields}}
+    ) R)) AS FIELDS,
+    CASE WHEN F.STATE = 'ACTIVE' AND (F.MAID IS NULL OR F.MAID = F.FLID) THEN (
+        SELECT json_agg(json_build_array(C.FLID, C.FLNO) ORDER BY C.FLID) FROM msgx.FLIGHT_SCHD C
+        WHERE C.MAID = F.FLID AND C.STATE = 'ACTIVE' AND C.FLID <> F.FLID
+    ) END AS MAFL
+FROM msgx.FLIGHT_SCHD F;

@@ -1,0 +1,56 @@
+-- Pieces that are repeated for each tag or category.
+
+-- name: detail_table
+CREATE TABLE msgx.{table} (
+    FLID bigint NOT NULL,{kind_column}
+    ORDINAL integer NOT NULL,
+    SOURCE_SEQ text,
+{columns}
+    PRIMARY KEY (FLID, {kind_key}ORDINAL)
+) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+
+-- name: detail_fields
+        (SELECT json_agg(json_build_object({pairs}) ORDER BY D.ORDINAL)
+            FROM msgx.{table} D WHERE D.FLID = F.FLID{and_kind}) AS "{tag}"
+
+-- name: detail_insert
+    IF '{tag}' = ANY (p_tags) THEN
+        INSERT INTO msgx.{table} (FLID, {kind_key}ORDINAL, {names})
+        SELECT P.flid, {kind_value}E.n, {values}
+        FROM jsonb_to_recordset(p_flights) AS P (flid bigint, "{tag}" jsonb)
+        CROSS JOIN LATERAL ROWS FROM (jsonb_to_recordset(P."{tag}") AS ({typed_keys}))
+            WITH ORDINALITY AS E ({keys}, n);
+    END IF;
+
+-- name: detail_replace
+    IF '{tag}' = ANY (p_tags) THEN
+        DELETE FROM msgx.{table} D
+        USING jsonb_to_recordset(p_flights) AS P (flid bigint, "{tag}" jsonb)
+        WHERE D.FLID = P.flid{and_kind} AND D.ORDINAL > jsonb_array_length(P."{tag}");
+        INSERT INTO msgx.{table} AS D (FLID, {kind_key}ORDINAL, {names})
+        SELECT P.flid, {kind_value}E.n, {values}
+        FROM jsonb_to_recordset(p_flights) AS P (flid bigint, "{tag}" jsonb)
+        CROSS JOIN LATERAL ROWS FROM (jsonb_to_recordset(P."{tag}") AS ({typed_keys}))
+            WITH ORDINALITY AS E ({keys}, n)
+        ON CONFLICT (FLID, {kind_key}ORDINAL) DO UPDATE SET ({names}) = ROW ({excluded})
+        WHERE ({stored}) IS DISTINCT FROM ({excluded});
+    END IF;
+
+-- name: detail_clear
+    DELETE FROM msgx.{table} WHERE FLID = ANY (p_flids);
+
+-- name: reference_table
+CREATE TABLE msgx.REF_{rtype} (
+    RKEY text COLLATE "C" NOT NULL PRIMARY KEY,{extra}
+    PAYLOAD jsonb NOT NULL,
+    ORDINAL integer NOT NULL,
+    MSG_ID bigint NOT NULL,
+    UPDATED_AT timestamptz NOT NULL
+);
+
+-- name: reference_status
+    RTYP text GENERATED ALWAYS AS (split_part(RKEY, '/', 1)) STORED,
+    RSID text GENERATED ALWAYS AS (substr(RKEY, length(split_part(RKEY, '/', 1)) + 2)) STORED,
+
+-- name: reference_part
+SELECT '{rtype}'::text AS RTYPE, RKEY, PAYLOAD, ORDINAL, MSG_ID, UPDATED_AT FROM msgx.REF_{rtype}

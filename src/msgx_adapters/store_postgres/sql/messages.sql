@@ -1,0 +1,35 @@
+-- Intake, head, identity and fate of messages.
+
+-- name: unknown
+SELECT A.id AS MSG_ID FROM unnest(:ids::bigint[]) WITH ORDINALITY AS A (id, n)
+WHERE NOT EXISTS (SELECT 1 FROM msgx.PROC_STATE P WHERE P.MSG_ID = A.id)
+ORDER BY A.n;
+
+-- name: enqueue
+SELECT msgx.ENQUEUE(:epoch, :ids, :received, :now) AS N;
+
+-- name: head
+SELECT MSG_ID, STATE, ATTEMPTS, ENQUEUED_AT, RECEIVED_AT, NEXT_ATTEMPT_AT, IDENTITY_KEY, TYPE, STYP,
+    ERROR_CODE, REASON, DETAIL, APPLIED_AT, COVERAGE, TRYING
+FROM msgx.PROC_STATE WHERE STATE IN ('PENDING', 'FAILED') ORDER BY MSG_ID LIMIT 1;
+
+-- name: bind
+SELECT * FROM msgx.BIND(:epoch, :msg_id, :identity_key, :sndr, :type, :styp, :seqn, :dttm, :raw_digest, :now);
+
+-- name: close_unapplied
+SELECT msgx.CLOSE_UNAPPLIED(:epoch, :msg_id, :state, :code, :reason, :detail, :alerts, :now, :sndr, :type,
+    :styp, :seqn, :dttm, :raw_digest) AS DONE;
+
+-- name: fail
+SELECT msgx.FAIL(:epoch, :msg_id, :code, :reason, :detail, :next_attempt_at, :now);
+
+-- name: set_trying
+SELECT msgx.SET_TRYING(:epoch, :msg_id, :trying);
+
+-- name: count_interrupted
+SELECT MSG_ID, STATE, ATTEMPTS, ENQUEUED_AT, RECEIVED_AT, NEXT_ATTEMPT_AT, IDENTITY_KEY, TYPE, STYP,
+    ERROR_CODE, REASON, DETAIL, APPLIED_AT, COVERAGE, TRYING
+FROM msgx.COUNT_INTERRUPTED(:epoch, :now) ORDER BY MSG_ID;
+
+-- name: insert_alert
+SELECT msgx.INSERT_ALERTS(:alerts, :now);

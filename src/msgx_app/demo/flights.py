@@ -8,6 +8,7 @@ from datetime import datetime
 from attrs import frozen
 
 from msgx_core.model.flight import FlightState
+from msgx_core.rules.status import is_boarding, is_last_call
 from msgx_core.rules.values import parse_time
 
 
@@ -86,8 +87,8 @@ _ARRIVAL: tuple[_Rule, ...] = (
 _DEPARTURE: tuple[_Rule, ...] = (
     (_has("ACTT"), "departed", "done"),
     (_any("GTDT", "GCTM"), "gate closed", "active"),
-    (_has("LACL"), "last call", "active"),
-    (_has("BOTM"), "boarding", "good"),
+    (lambda flight: is_last_call(flight.fields), "last call", "active"),
+    (lambda flight: is_boarding(flight.fields), "boarding", "good"),
     (_any("GTDT", "GOTM"), "gate open", "good"),
     (_any("CKDT", "CCTM"), "check-in closed", "plain"),
 )

@@ -38,6 +38,25 @@ def _inbox_sqlite(settings: Settings, url: Url, clock: Clock, create: bool) -> I
     )
 
 
+def _inbox_mysql(settings: Settings, url: Url, clock: Clock, create: bool) -> Inbox:
+    from msgx_adapters.inbox_mysql import Columns, MysqlInbox
+
+    names = settings.mailbox.column
+    return MysqlInbox.open(
+        url.text,
+        zone=settings.airport.timezone,
+        clock=clock,
+        timeout_s=settings.timeouts.mailbox.total_seconds(),
+        table=settings.mailbox.table.inbound,
+        columns=Columns(
+            id=names.inbound_id,
+            text=names.inbound_text,
+            received=names.inbound_received,
+            processed=names.inbound_processed,
+        ),
+    )
+
+
 def _inbox_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Inbox:
     from msgx_adapters.inbox_memory import MemoryInbox
 
@@ -51,6 +70,18 @@ def _store_sqlite(settings: Settings, url: Url, clock: Clock, create: bool) -> S
     return SqliteStore.open(_path(url), timeout_s=timeout_s, create=create)
 
 
+def _store_postgres(settings: Settings, url: Url, clock: Clock, create: bool) -> Store:
+    from msgx_adapters.store_postgres import PostgresStore
+
+    return PostgresStore.open(
+        url.text,
+        timeout_s=settings.timeouts.store.total_seconds(),
+        statement_timeout_s=settings.timeouts.store_statement.total_seconds(),
+        prepared=settings.store.prepared.value,
+        create=create,
+    )
+
+
 def _store_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Store:
     from msgx_adapters.store_sqlite import SqliteStore
 
@@ -61,6 +92,23 @@ def _cache_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> C
     from msgx_adapters.cache_memory import MemoryCache
 
     return MemoryCache()
+
+
+def _cache_redis(settings: Settings, url: Url, clock: Clock, create: bool) -> Cache:
+    from msgx_adapters.cache_redis import RedisCache
+
+    return RedisCache.open(url.text, timeout_s=settings.timeouts.cache.total_seconds())
+
+
+def _bus_kafka(settings: Settings, url: Url, clock: Clock, create: bool) -> Bus:
+    from msgx_adapters.bus_kafka import KafkaBus
+
+    return KafkaBus.open(
+        url.text,
+        max_bytes=settings.kafka.max_message_bytes,
+        timeout_s=settings.timeouts.bus.total_seconds(),
+        topics=(settings.kafka.topic.msg, settings.kafka.topic.schd),
+    )
 
 
 def _bus_file(settings: Settings, url: Url, clock: Clock, create: bool) -> Bus:
@@ -76,10 +124,23 @@ def _bus_memory(settings: Settings, url: Url, clock: Clock, create: bool) -> Bus
     return MemoryBus(max_bytes=settings.kafka.max_message_bytes)
 
 
-INBOXES: Mapping[str, Make[Inbox]] = {"sqlite": _inbox_sqlite, "memory": _inbox_memory}
-STORES: Mapping[str, Make[Store]] = {"sqlite": _store_sqlite, "memory": _store_memory}
-CACHES: Mapping[str, Make[Cache]] = {"memory": _cache_memory}
-BUSES: Mapping[str, Make[Bus]] = {"file": _bus_file, "memory": _bus_memory}
+INBOXES: Mapping[str, Make[Inbox]] = {
+    "sqlite": _inbox_sqlite,
+    "mysql": _inbox_mysql,
+    "memory": _inbox_memory,
+}
+STORES: Mapping[str, Make[Store]] = {
+    "sqlite": _store_sqlite,
+    "postgresql": _store_postgres,
+    "memory": _store_memory,
+}
+CACHES: Mapping[str, Make[Cache]] = {
+    "memory": _cache_memory,
+    "redis": _cache_redis,
+    "rediss": _cache_redis,
+    "unix": _cache_redis,
+}
+BUSES: Mapping[str, Make[Bus]] = {"file": _bus_file, "kafka": _bus_kafka, "memory": _bus_memory}
 
 
 def open_inbox(settings: Settings, clock: Clock, *, create: bool = False) -> Inbox:

@@ -21,7 +21,7 @@ from services.kafka import (
     read,
     topic_name,
 )
-from services.kafka_bench import MAX_BYTES, OK, TIMEOUT_S, Bench, benched, in_order, relayed
+from services.kafka_bench import MAX_BYTES, OK, TIMEOUT_S, Bench, benched, relayed
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_what_passes_is_retried_in_here(bench: Bench, errors: tuple[int, ...]) -
 )
 def test_a_refusal_stays_with_its_record(cluster: MockCluster, error: int, code: str) -> None:
     """D-26: the broker refuses a batch for one record of it. `flush()` alone would have been success."""
-    with benched(cluster, "?linger.ms=30") as bench:
+    with benched(cluster) as bench:
         bench.publish(0)
         bench.cluster.fail(PRODUCE, error, error)
         assert bench.publish(1, 2, 3) == [Delivery(code), OK, OK]
@@ -76,7 +76,7 @@ def test_a_refusal_stays_with_its_record(cluster: MockCluster, error: int, code:
 
 def test_a_refused_record_does_not_go_behind_a_later_one(bench: Bench) -> None:
     """The contract: records of a key arrive in their order, those that arrive."""
-    with benched(bench.cluster, "?batch.num.messages=1&max.in.flight=1") as single:
+    with benched(bench.cluster, "batch.num.messages=1&max.in.flight=1") as single:
         single.bus.publish([BusRecord(single.topic, "warm", b"0")])
         single.cluster.fail(PRODUCE, KafkaError.INVALID_RECORD)
         assert single.publish(1, 2) == [Delivery("refused:INVALID_RECORD"), OK]
@@ -86,7 +86,7 @@ def test_a_refused_record_does_not_go_behind_a_later_one(bench: Bench) -> None:
 @pytest.mark.parametrize("error", [KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.UNKNOWN_TOPIC_OR_PART])
 def test_a_topic_that_refuses_all_is_an_outage(cluster: MockCluster, error: int) -> None:
     """D-04: nothing is counted, the cause is named, and all go out when it is put right."""
-    with benched(cluster, "?topic.metadata.refresh.interval.ms=300") as bench:
+    with benched(cluster, "linger.ms=20&topic.metadata.refresh.interval.ms=300") as bench:
         assert bench.publish(0) == [OK]
         bench.cluster.fail(PRODUCE, *[error] * 60)
         with pytest.raises(Transient, match=f"{bench.topic}: . of 2 records not confirmed") as caught:
@@ -118,7 +118,7 @@ def test_a_short_outage_is_waited_for(bench: Bench) -> None:
 
 
 def test_a_queue_that_is_full_is_waited_for(cluster: MockCluster) -> None:
-    with benched(cluster, "?queue.buffering.max.messages=7") as bench:
+    with benched(cluster, "queue.buffering.max.messages=7") as bench:
         assert bench.publish(*range(200)) == [OK] * 200
         assert bench.arrived() == list(range(200))
         cluster.down()

@@ -62,6 +62,14 @@ def run_daemon(
     return DaemonEnd(clean, None if clean else opened)
 
 
+def _check_topics(container: Container) -> None:
+    """Wrong topics end the start; a bus that is down does not: events wait, messages go on (D-28)."""
+    try:
+        container.bus.check_topics()
+    except Transient as error:
+        container.telemetry.event("topics-unchecked", detail=error.detail)
+
+
 def _open(
     opened: ExitStack,
     settings: Settings,
@@ -74,7 +82,9 @@ def _open(
     failures = 0
     while not stop.is_set():
         try:
-            return opened.enter_context(open_container(settings, clock=clock, telemetry=telemetry))
+            container = opened.enter_context(open_container(settings, clock=clock, telemetry=telemetry))
+            _check_topics(container)
+            return container
         except Transient as error:
             failures += 1
             pause_s = outage_pause_s(failures)

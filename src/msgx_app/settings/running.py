@@ -13,7 +13,7 @@ from .spec import setting
 from .urls import Url, url
 
 store_url = url("sqlite:///data/store.db", "postgresql://USER:PASSWORD@HOST:5432/DATABASE", "memory:")
-cache_url = url("memory:", "redis://:PASSWORD@HOST:6379/0", "rediss://:PASSWORD@HOST:6379/0")
+cache_url = url("memory:", "redis://:PASSWORD@HOST:6379/0", "rediss://:PASSWORD@HOST:6379/0", "unix:///PATH")
 bus_url = url("file:data/bus", "kafka://HOST:9092,HOST:9092", "memory:")
 
 

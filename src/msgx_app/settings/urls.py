@@ -102,7 +102,7 @@ def _server(text: str, scheme: str) -> Url:
         parts = urlsplit(text)
     except ValueError:  # its message may hold the password
         raise refuse("it is not a legal URL") from None
-    local_socket = scheme == "postgresql" and not parts.netloc
+    local_socket = scheme in ("postgresql", "unix") and not parts.netloc
     if not local_socket:
         _check_hosts(parts.netloc)
     if scheme in ("mysql", "postgresql") and not parts.path.strip("/"):

@@ -48,6 +48,14 @@ class Bus(Protocol):
         """
         ...
 
+    def check_topics(self) -> None:
+        """At start: return when the topics can be used.
+
+        `ConfigError` names those that are missing or not for us; `Transient` a bus that does not answer.
+        A bus that makes its topics by itself has nothing to check.
+        """
+        ...
+
     def ping(self) -> None:
         """Return when the bus answers, else raise `Transient`."""
         ...

@@ -1,0 +1,133 @@
+"""Reads for people: messages, flights, events, counts. None of them blocks the pump."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import attrs
+
+from msgx_adapters.store_postgres.flights import whole
+from msgx_adapters.store_postgres.session import Role
+from msgx_adapters.store_sql import rows
+from msgx_core.model.flight import FlightState
+from msgx_core.model.reference import RefRecord
+from msgx_core.model.request import Request
+from msgx_core.model.schedule import Roster
+from msgx_core.ports.operations import Counts, MessageFilter, Row
+
+_STUCK = frozenset({"DEAD", "DISCARDED"})
+_NOT_FOR_PEOPLE = frozenset({"TOUCHED"})
+
+
+class ViewRole(Role):
+    """`ports.operations.Views`."""
+
+    def counts(self) -> Counts:
+        """Sizes, one consistent read."""
+        (row,) = self.read_rows("counts")
+        messages: Counter[str] = Counter()
+        codes: Counter[str] = Counter()
+        for state, code, number in json.loads(row["UNSUCCESSFUL"] or "[]"):
+            messages[state] += number
+            if code is not None:
+                codes[code] += number
+        succeeded = row["MESSAGES"] - messages.total()
+        events: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for target, status, number in json.loads(row["EVENTS"] or "[]"):
+            events[target][status] = number
+        oldest = {"KAFKA:msg": row["OLDEST_MSG"], "KAFKA:schd": row["OLDEST_SCHD"]}
+        return Counts(
+            messages={**messages, "SUCCEEDED": succeeded} if succeeded else dict(messages),
+            codes=dict(codes),
+            flights={state: number for state, number in json.loads(row["FLIGHTS"]) if number},
+            writeback_pending=row["OWED"],
+            writeback_abandoned=row["ABANDONED"],
+            events=dict(events),
+            oldest_event_at={target: at for target, at in oldest.items() if at is not None},
+            alerts_open=row["ALERTS"],
+            requests_open=row["REQUESTS"],
+        )
+
+    def messages(self, where: MessageFilter) -> Sequence[Row]:
+        """`PROC_STATE` rows by `MSG_ID`."""
+        values = attrs.asdict(where, recurse=False)
+        after = -(2**63) if where.after is None else where.after
+        return self._people("messages", **{**values, "after": after})
+
+    def message(self, msg_id: int) -> Row | None:
+        """One row with all its columns."""
+        found = self._people("message", msg_id=msg_id)
+        return found[0] if found else None
+
+    def message_events(self, msg_id: int) -> Sequence[Row]:
+        """`msg` events that the message wrote, payload parsed."""
+        return self._people("message_events", msg_id=msg_id)
+
+    def flights(
+        self, day: date | None = None, state: str | None = None, after: int = 0, limit: int = 100
+    ) -> Sequence[FlightState]:
+        """Whole flights by FLID."""
+        name = "flights" if day is None else "flights_of_day"
+        return whole(self.read_rows(name, day=day, state=state, after=after, limit=limit))
+
+    def flight(self, flid: int) -> FlightState | None:
+        """One whole flight, deleted ones included."""
+        found = whole(self.read_rows("flight", flid=flid))
+        return found[0] if found else None
+
+    def raw_sections(self, flid: int) -> Mapping[str, str]:
+        """`SRVT`/`VIPF` XML text of a flight (D-39)."""
+        return {row["TAG"]: row["XML"] for row in self.read_rows("raw_sections", flid=flid)}
+
+    def flight_events(self, flid: int) -> Sequence[Row]:
+        """`msg` events of a flight by `EVENT_ID`, payload parsed."""
+        return self._people("flight_events", flid=flid)
+
+    def references(self, rtype: str, rkey: str | None = None) -> Sequence[RefRecord]:
+        """Records of a category by key."""
+        return [rows.reference(row) for row in self.read_rows("references", rtype=rtype, rkey=rkey)]
+
+    def rosters(self, day: date | None = None) -> Sequence[Roster]:
+        """Rosters by day."""
+        found = self.read_rows("rosters", day=day)
+        return [Roster(row["OPERATION_DAY"], row["VERSION"], frozenset(row["FLIDS"])) for row in found]
+
+    def writebacks(self, abandoned: bool = False, limit: int = 100) -> Sequence[Row]:
+        """Owed (or abandoned) write-backs by `MSG_ID`."""
+        return self._people("writebacks_abandoned" if abandoned else "writebacks_owed", limit=limit)
+
+    def events(self, status: str | None = None, target: str | None = None, limit: int = 100) -> Sequence[Row]:
+        """Outbox rows by `EVENT_ID`, payload parsed."""
+        statement = "events_stuck" if status in _STUCK else "events"
+        return self._people(statement, status=status, target=target, limit=limit)
+
+    def snapshots(self, limit: int = 100) -> Sequence[Row]:
+        """Schedule log, newest first."""
+        return self._people("snapshots", limit=limit)
+
+    def alerts(self, acknowledged: bool = False, limit: int = 100) -> Sequence[Row]:
+        """Open alerts, or all; by id."""
+        return self._people("alerts_all" if acknowledged else "alerts_open", limit=limit)
+
+    def requests(self, limit: int = 100) -> Sequence[Request]:
+        """Requests, newest first."""
+        return [rows.request(row) for row in self.read_rows("requests", limit=limit)]
+
+    def audit(self, limit: int = 100) -> Sequence[Row]:
+        """Operator actions, newest first."""
+        return self._people("audit", limit=limit)
+
+    def _people(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+        found = self.read_rows(statement, **values)
+        for row in found:
+            for name in ("PAYLOAD", "FLAGS"):
+                if row.get(name) is not None:
+                    row[name] = json.loads(row[name])
+        return [
+            {name: value for name, value in rows.for_people(row).items() if name not in _NOT_FOR_PEOPLE}
+            for row in found
+        ]

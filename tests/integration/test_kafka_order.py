@@ -116,7 +116,10 @@ def test_no_right_to_be_idempotent_is_an_outage(cluster: MockCluster) -> None:
         assert bench.publish(1) == [OK]
 
 
-@pytest.mark.parametrize("seed", range(3))
+DEEP = [pytest.param(seed, marks=pytest.mark.deep) for seed in range(3, 40)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, *DEEP])
 def test_order_holds_whatever_happens(bench: Bench, seed: int) -> None:
     """D-28: a relay's batches, one event per flight in flight, through random faults."""
     chance = random.Random(seed)

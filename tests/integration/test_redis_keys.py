@@ -3,6 +3,7 @@
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -75,6 +76,19 @@ def test_a_schedule_goes_in_pieces(cache: RedisCache, redis: PrivateRedis) -> No
     assert cache.day(DAY) == set(range(2, 4_001, 2))
     cache.write([CacheGone(e.flid, 3, None) for e in entries])
     assert cache.day(DAY) == frozenset()
+
+
+def test_threads_do_not_disturb_one_another(cache: RedisCache) -> None:
+    """The pump writes while HTTP reads."""
+
+    def work(flid: int) -> None:
+        for version in range(1, 101):
+            cache.write([put(flid, version)])
+            assert cache.get(flid) == put(flid, version).document
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(1, 17)))
+    assert cache.day(DAY) == set(range(1, 17))
 
 
 def test_one_flight_is_one_round_trip(cache: RedisCache, redis: PrivateRedis) -> None:

@@ -120,12 +120,15 @@ def _tag_order(fields: Fields) -> str | None:
     return " ".join(fields) if bare or places != sorted(places) else None
 
 
-def state_of(row: Row) -> FlightState:
-    """A flight from a row of `FLIGHT_FULL`, without its `MAFL`."""
-    state = rows.flight({**row, "CONTENT": row["FIELDS"]})
-    if row["TAG_ORDER"] is None:
+def states_of(found: Sequence[Row]) -> list[FlightState]:
+    """Flights from rows of `FLIGHT_FULL`, in their order, without their `MAFL`."""
+    return [_in_order(state, row["TAG_ORDER"]) for row, state in zip(found, rows.flights(found), strict=True)]
+
+
+def _in_order(state: FlightState, order: str | None) -> FlightState:
+    if order is None:
         return state
-    return evolve(state, fields={tag: state.fields.get(tag, {}) for tag in row["TAG_ORDER"].split()})
+    return evolve(state, fields={tag: state.fields.get(tag, {}) for tag in order.split()})
 
 
 def whole(found: Sequence[Row]) -> list[FlightState]:
@@ -136,4 +139,4 @@ def whole(found: Sequence[Row]) -> list[FlightState]:
         if row["MAFL"] is not None
         for flid, flno in json.loads(row["MAFL"])
     ]
-    return rows.with_mafl([state_of(row) for row in found], children)
+    return rows.with_mafl(states_of(found), children)

@@ -91,7 +91,8 @@ class Link:
             )
         else:
             result = self._exchange(
-                lambda: self._raw.send_query_params(statement.sql, data, None, formats, BINARY_FORMAT), patience
+                lambda: self._raw.send_query_params(statement.sql, data, None, formats, BINARY_FORMAT),
+                patience,
             )
         return self._rows(statement, result)
 

@@ -82,9 +82,7 @@ class OperatorRole(Role):
         target: Target | None,
     ) -> Sequence[OperatorResult]:
         topic = None if target is None else target.value
-        return self._each(
-            "revive_events", audit, now, ids=list(event_ids), status=status.value, target=topic
-        )
+        return self._each("revive_events", audit, now, ids=list(event_ids), status=status.value, target=topic)
 
     def _each(self, name: str, audit: Audit, now: datetime, **values: Any) -> list[OperatorResult]:
         found = self.write(name, **values, actor=audit.actor, why=audit.reason, now=now)

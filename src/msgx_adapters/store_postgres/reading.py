@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from msgx_adapters.store_postgres.flights import Row, state_of, whole
+from msgx_adapters.store_postgres.flights import Row, states_of, whole
 from msgx_adapters.store_postgres.session import Role
 from msgx_adapters.store_sql import rows
 from msgx_core.model.change import FlightQuery, FlightSnapshot
@@ -52,7 +52,7 @@ def _snapshot(query: FlightQuery, found: Sequence[Row]) -> FlightSnapshot:
     parts: defaultdict[str, list[Row]] = defaultdict(list)
     for row in found:
         parts[row["PART"]].append(row)
-    flights = sorted((state_of(row) for row in parts["flight"]), key=lambda state: state.flid)
+    flights = sorted(states_of(parts["flight"]), key=lambda state: state.flid)
     children = [
         (state.main_flid, state.as_child)
         for state in flights
@@ -65,13 +65,11 @@ def _snapshot(query: FlightQuery, found: Sequence[Row]) -> FlightSnapshot:
     members: defaultdict[date, set[int]] = defaultdict(set)
     for row in parts["member"]:
         members[row["OPERATION_DAY"]].add(row["FLID"])
-    sender = [rows.sender_mark(_upper(json.loads(row["FIELDS"]))) for row in parts["sender"]]
+    sender = [rows.sender_mark(_upper(json.loads(row["CONTENT"]))) for row in parts["sender"]]
     return FlightSnapshot(
         flights={state.flid: state for state in rows.with_mafl(flights, children)},
         floors={row["FLID"]: row["STATE_VERSION"] for row in parts["floor"]},
-        rosters={
-            day: Roster(day, generations[day], frozenset(members[day])) for day in query.roster_days
-        },
+        rosters={day: Roster(day, generations[day], frozenset(members[day])) for day in query.roster_days},
         generations=generations,
         in_interval=frozenset(row["FLID"] for row in parts["interval"]),
         sender=sender[0] if sender else None,

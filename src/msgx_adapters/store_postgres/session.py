@@ -35,16 +35,16 @@ class Role:
     epoch: int | None = None
     lease_expiry_s: float = 0.0
 
-    def fenced(self, name: str, **values: Any) -> list[Row]:
+    def fenced(self, name: str, /, **values: Any) -> list[Row]:
         """Run a statement that takes our epoch; `Fenced` when the store is at another one."""
         epoch = NO_EPOCH if self.epoch is None else self.epoch
         return self.pool.rows(self.sql[name], {**values, "epoch": epoch}, epoch=self.epoch)
 
-    def write(self, name: str, **values: Any) -> list[Row]:
+    def write(self, name: str, /, **values: Any) -> list[Row]:
         """Run a statement that changes something and needs no lease."""
         return self.pool.rows(self.sql[name], values)
 
-    def read_rows(self, name: str, **values: Any) -> list[Row]:
+    def read_rows(self, name: str, /, **values: Any) -> list[Row]:
         """Run a statement that only reads: in one snapshot, and again if the connection was lost."""
         return self.pool.rows(self.sql[name], values, again=True)
 
@@ -56,6 +56,4 @@ def alerts_json(alerts: Sequence[Alert]) -> Plain:
 
 def alert_objects(alerts: Sequence[Alert]) -> list[dict[str, Any]]:
     """Alerts as JSON objects."""
-    return [
-        {"code": a.code.value, "msg_id": a.msg_id, "flid": a.flid, "detail": a.detail} for a in alerts
-    ]
+    return [{"code": a.code.value, "msg_id": a.msg_id, "flid": a.flid, "detail": a.detail} for a in alerts]

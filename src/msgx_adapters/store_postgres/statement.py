@@ -10,7 +10,7 @@ from attrs import frozen
 
 from msgx_adapters.store_sql.statements import load
 
-_PARAMETER = re.compile(r"(?<!:):([a-z_]+)\b")
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 _SCHEMA = re.compile(r"\bmsgx\.")
 
 

@@ -112,8 +112,8 @@ def places() -> Mapping[str, str]:
         "scalar_sets": ", ".join(f"{name} = {value}" for name, value in values.items()),
         "scalar_types": ", ".join(f'"{tag}" {kind}' for tag, kind in types.items()),
         "detail_tables": _once(detail.piece("detail_table") + ";" for detail in details),
-        "detail_insert": "\n".join(f"    {detail.piece('detail_insert')}" for detail in details),
-        "detail_replace": "\n".join(f"    {detail.piece('detail_replace')}" for detail in details),
+        "detail_insert": "\n".join(f"    {detail.piece('detail_insert')};" for detail in details),
+        "detail_replace": "\n".join(f"    {detail.piece('detail_replace')};" for detail in details),
         "detail_clear": _once(f"    {detail.piece('detail_clear')};" for detail in details),
         "reference_tables": "\n\n".join(_reference_table(rtype) + ";" for rtype in (*CATEGORIES, RSTA)),
         "reference_view": "\nUNION ALL ".join(

@@ -36,10 +36,14 @@ class Target:
             conninfo = parts._replace(query=rest, scheme="postgresql").geturl()
             parsed = pq.Conninfo.parse(conninfo.encode())
         except Exception:  # its message may hold the password
-            raise ConfigError([f"{_SETTING} is not of the form postgresql://USER@HOST:5432/DATABASE"]) from None
+            raise ConfigError(
+                [f"{_SETTING} is not of the form postgresql://USER@HOST:5432/DATABASE"]
+            ) from None
         found = schema or (named[-1] if named else DEFAULT_SCHEMA)
         if _SCHEMA.fullmatch(found) is None or found.startswith("pg_") or found == "information_schema":
-            raise ConfigError([f"{_SETTING}: {found!r} cannot be the schema: small letters, digits and _ only"])
+            raise ConfigError(
+                [f"{_SETTING}: {found!r} cannot be the schema: small letters, digits and _ only"]
+            )
         options = {o.keyword.decode(): o.val.decode() for o in parsed if o.val is not None}
         host = options.get("host", "the local socket")
         name = f"{host}:{options.get('port', '5432')}/{options.get('dbname', '')} schema {found}"

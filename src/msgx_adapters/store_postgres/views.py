@@ -121,7 +121,7 @@ class ViewRole(Role):
         """Operator actions, newest first."""
         return self._people("audit", limit=limit)
 
-    def _people(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+    def _people(self, statement: str, /, **values: Any) -> list[dict[str, Any]]:
         found = self.read_rows(statement, **values)
         for row in found:
             for name in ("PAYLOAD", "FLAGS"):

@@ -80,7 +80,7 @@ SELECT F.FLID, F.STATE, F.STATE_VERSION, F.OPERATION_DAY, F.SODT_AT, F.LAST_MSG_
     F.TAG_ORDER,
     json_strip_nulls((SELECT to_json(R) FROM (SELECT
 {{flight_fields}}
-    ) R)) AS FIELDS,
+    ) R)) AS CONTENT,
     CASE WHEN F.STATE = 'ACTIVE' AND (F.MAID IS NULL OR F.MAID = F.FLID) THEN (
         SELECT json_agg(json_build_array(C.FLID, C.FLNO) ORDER BY C.FLID) FROM msgx.FLIGHT_SCHD C
         WHERE C.MAID = F.FLID AND C.STATE = 'ACTIVE' AND C.FLID <> F.FLID

@@ -1,11 +1,13 @@
 -- Intake, identity and fate of messages; each function is one transaction and one round trip.
 
-CREATE FUNCTION msgx.INSERT_ALERTS(p_alerts jsonb, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION msgx.INSERT_ALERTS(p_alerts jsonb, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO msgx.OPS_ALERT (CODE, MSG_ID, FLID, DETAIL, CREATED_AT)
     SELECT code, msg_id, flid, detail, p_now
     FROM ROWS FROM (jsonb_to_recordset(p_alerts) AS (code text, msg_id bigint, flid bigint, detail text))
         WITH ORDINALITY AS A (code, msg_id, flid, detail, n)
-    ORDER BY n
+    ORDER BY n;
+END
 $$;
 
 CREATE FUNCTION msgx.ENQUEUE(p_epoch bigint, p_ids bigint[], p_received timestamptz[], p_now timestamptz)

@@ -94,18 +94,21 @@ $$;
 CREATE FUNCTION msgx.INSERT_NOTICES(
     p_epoch bigint, p_msg_id bigint, p_at timestamptz, p_last_id bigint, p_flids bigint[], p_versions bigint[],
     p_payloads json[]
-) RETURNS void LANGUAGE sql AS $$
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO msgx.MSG_EVENT (EVENT_ID, TARGET, FLID, STATE_VERSION, MSG_ID, STATUS, CREATED_AT, UPDATED_AT,
         EPOCH, PAYLOAD)
     SELECT p_last_id + E.n, 'KAFKA:msg', E.flid, E.version, p_msg_id, 'PENDING', p_at, p_at, p_epoch, E.payload
-    FROM unnest(p_flids, p_versions, p_payloads) WITH ORDINALITY AS E (flid, version, payload, n)
+    FROM unnest(p_flids, p_versions, p_payloads) WITH ORDINALITY AS E (flid, version, payload, n);
+END
 $$;
 
 -- The one full-state row of each flight, replaced with a new id (D-29).
 CREATE FUNCTION msgx.PUT_DOCUMENTS(
     p_epoch bigint, p_msg_id bigint, p_at timestamptz, p_last_id bigint, p_flids bigint[], p_versions bigint[],
     p_payloads json[]
-) RETURNS void LANGUAGE sql AS $$
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO msgx.MSG_EVENT (EVENT_ID, TARGET, FLID, STATE_VERSION, MSG_ID, STATUS, CREATED_AT, UPDATED_AT,
         EPOCH, PAYLOAD)
     SELECT p_last_id + E.n, 'KAFKA:schd', E.flid, E.version, p_msg_id, 'PENDING', p_at, p_at, p_epoch, E.payload
@@ -113,5 +116,6 @@ CREATE FUNCTION msgx.PUT_DOCUMENTS(
     ON CONFLICT (FLID) WHERE TARGET = 'KAFKA:schd' DO UPDATE SET EVENT_ID = EXCLUDED.EVENT_ID,
         STATE_VERSION = EXCLUDED.STATE_VERSION, MSG_ID = EXCLUDED.MSG_ID, PAYLOAD = EXCLUDED.PAYLOAD,
         STATUS = 'PENDING', ATTEMPTS = 0, NEXT_ATTEMPT_AT = NULL, LAST_CODE = NULL, SENT_AT = NULL,
-        CREATED_AT = EXCLUDED.CREATED_AT, UPDATED_AT = EXCLUDED.UPDATED_AT, EPOCH = EXCLUDED.EPOCH
+        CREATED_AT = EXCLUDED.CREATED_AT, UPDATED_AT = EXCLUDED.UPDATED_AT, EPOCH = EXCLUDED.EPOCH;
+END
 $$;

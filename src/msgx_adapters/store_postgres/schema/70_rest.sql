@@ -95,14 +95,16 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION msgx.PUT_SENDER(p_sender jsonb, p_at timestamptz) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION msgx.PUT_SENDER(p_sender jsonb, p_at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO msgx.SENDER_MARK (SNDR, SEQN, DTTM, SCHEDULE_DTTM, DNLD_RECS, RESP_RECS, UPDATED_AT)
     SELECT sndr, seqn, dttm, schedule_dttm, dnld_recs, resp_recs, p_at
     FROM jsonb_to_record(p_sender) AS (sndr text, seqn bigint, dttm text, schedule_dttm text, dnld_recs integer,
         resp_recs integer)
     ON CONFLICT (SNDR) DO UPDATE SET SEQN = EXCLUDED.SEQN, DTTM = EXCLUDED.DTTM,
         SCHEDULE_DTTM = EXCLUDED.SCHEDULE_DTTM, DNLD_RECS = EXCLUDED.DNLD_RECS, RESP_RECS = EXCLUDED.RESP_RECS,
-        UPDATED_AT = EXCLUDED.UPDATED_AT
+        UPDATED_AT = EXCLUDED.UPDATED_AT;
+END
 $$;
 
 CREATE FUNCTION msgx.APPLY_REST(p_epoch bigint, p_msg_id bigint, p_at timestamptz, p_rest jsonb)

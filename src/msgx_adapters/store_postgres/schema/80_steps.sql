@@ -8,7 +8,8 @@ CREATE FUNCTION msgx.APPLY(
     p_notice_flids bigint[], p_notice_versions bigint[], p_notices json[],
     p_document_flids bigint[], p_document_versions bigint[], p_documents json[], p_gone bigint[],
     p_rest jsonb
-) RETURNS bigint LANGUAGE plpgsql AS $$
+) RETURNS bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
 DECLARE
     v_epoch bigint;
     v_apply_no bigint;
@@ -94,8 +95,9 @@ CREATE FUNCTION msgx.READ(
 ) RETURNS TABLE (
     PART text, FLID bigint, STATE text, STATE_VERSION bigint, OPERATION_DAY date, SODT_AT timestamptz,
     LAST_MSG_ID bigint, CREATED_AT timestamptz, UPDATED_AT timestamptz, TAG_ORDER text, GENERATION bigint,
-    FIELDS json
-) LANGUAGE plpgsql STABLE ROWS 10 AS $$
+    CONTENT json
+) LANGUAGE plpgsql STABLE ROWS 10 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
 #variable_conflict use_column
 DECLARE
     v_asked bigint[] := p_flids;
@@ -139,7 +141,7 @@ BEGIN
             SELECT FLID FROM W
         );
         RETURN QUERY SELECT 'flight', F.FLID, F.STATE, F.STATE_VERSION, F.OPERATION_DAY, F.SODT_AT,
-            F.LAST_MSG_ID, F.CREATED_AT, F.UPDATED_AT, F.TAG_ORDER, G.VERSION, F.FIELDS
+            F.LAST_MSG_ID, F.CREATED_AT, F.UPDATED_AT, F.TAG_ORDER, G.VERSION, F.CONTENT
         FROM msgx.FLIGHT_FULL F LEFT JOIN msgx.SCHD_GEN G ON G.OPERATION_DAY = F.OPERATION_DAY
         WHERE F.FLID = ANY (v_wanted);
         GET DIAGNOSTICS v_rows = ROW_COUNT;

@@ -2,19 +2,23 @@
 
 CREATE FUNCTION msgx.AUDIT(
     p_action text, p_target bigint, p_actor text, p_why text, p_detail text, p_now timestamptz
-) RETURNS void LANGUAGE sql AS $$
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     INSERT INTO msgx.OPS_AUDIT (ACTION, TARGET, ACTOR, REASON, DETAIL, CREATED_AT)
-    VALUES (p_action, p_target, p_actor, p_why, p_detail, p_now)
+    VALUES (p_action, p_target, p_actor, p_why, p_detail, p_now);
+END
 $$;
 
 -- Identity, APPLIED_AT with what belongs to it, and BACKFILL_AT stay (H-25).
 CREATE FUNCTION msgx.BACK_TO_PENDING(p_msg_id bigint, p_identity_key text, p_now timestamptz)
-RETURNS void LANGUAGE sql AS $$
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
     UPDATE msgx.PROC_STATE SET STATE = 'PENDING', IDENTITY_KEY = COALESCE(IDENTITY_KEY, p_identity_key),
         ATTEMPTS = 0, NEXT_ATTEMPT_AT = NULL, ERROR_CODE = NULL, REASON = NULL, DETAIL = NULL, TRYING = FALSE,
         FINISHED_AT = NULL, BACKFILL_NEXT_AT = NULL, BACKFILL_ATTEMPTS = 0, BACKFILL_ABANDONED_AT = NULL,
         BACKFILL_ABANDONED_REASON = NULL, BACKFILL_CLAIM_UNTIL = NULL, UPDATED_AT = p_now
-    WHERE MSG_ID = p_msg_id
+    WHERE MSG_ID = p_msg_id;
+END
 $$;
 
 -- p_whitelist: pairs of code and reason (null: any); empty lets any code in.

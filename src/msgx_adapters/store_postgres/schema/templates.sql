@@ -10,8 +10,8 @@ CREATE TABLE msgx.{table} (
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- name: detail_fields
-        (SELECT json_agg(json_build_object({pairs}) ORDER BY D.ORDINAL)
-            FROM msgx.{table} D WHERE D.FLID = F.FLID{and_kind}) AS "{tag}"
+        (SELECT json_agg(json_build_object({pairs}))
+            FROM (SELECT * FROM msgx.{table} D WHERE D.FLID = F.FLID{and_kind} ORDER BY D.ORDINAL) D) AS "{tag}"
 
 -- name: detail_insert
     IF '{tag}' = ANY (p_tags) THEN

@@ -77,8 +77,8 @@ class CodecError(MsgxError):
 class Rejected(MsgxError):
     """A service answered, and refuses this one row: counts an attempt (`FAILED(INFRA)`, D-04).
 
-    `reason` is `raw-unreadable`, `store-rejected:<code>` or `cache-rejected`, and for a mark or a message that
-    the mailbox refuses `mailbox-rejected`.
+    `reason` is `raw-unreadable`, `store-rejected:<code>` or `cache-rejected`, and for a mark or a message
+    that the mailbox refuses `mailbox-rejected`.
     """
 
     def __init__(self, reason: str, detail: str | None = None) -> None:

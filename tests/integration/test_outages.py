@@ -209,3 +209,14 @@ def test_a_lost_cache_is_noticed_and_filled_again(system: System) -> None:
     assert system.cache.get(1) is not None
     assert [a["CODE"] for a in system.store.alerts()] == ["CACHE_LOST"]
     assert system.pipeline.cache_keeper.ensure() is None
+
+
+def test_a_drain_serves_what_answers_though_another_service_does_not(system: System) -> None:
+    """A mailbox that cannot be reached keeps no event back; the drain still says who is down (D-04, D-26)."""
+    system.start()
+    system.pipeline.intake.scan()
+    while system.pipeline.pump.tick().again:
+        pass
+    system.inbox.outage = "gone away"
+    drain_through_outage(system, "mailbox")
+    assert {row["STATUS"] for row in system.store.events()} == {"SENT"}

@@ -14,7 +14,7 @@ def main(args: Sequence[str] | None = None) -> None:
     0 ok, 1 negative answer, 2 usage, 3 configuration, 4 a service does not answer, 70 a fault of msgx,
     130 interrupted, 141 the reader of our output went away.
     """
-    from msgx_app.cli.errors import EXIT_INTERRUPTED
+    from msgx_app.cli.errors import EXIT_CONFIG, EXIT_INTERRUPTED
 
     for stream in (sys.stdout, sys.stderr):
         # A console that cannot show a letter gets an escape, never an exception.
@@ -23,7 +23,14 @@ def main(args: Sequence[str] | None = None) -> None:
             reconfigure(errors="backslashreplace")
     try:
         from msgx_app.cli.app import command
-
+    except ModuleNotFoundError as error:
+        print(
+            f"msgx: this installation is the library alone ({error.name} is missing);"
+            " the command line comes with: pip install 'msgx[embedded]', or 'msgx[all]'",
+            file=sys.stderr,
+        )
+        sys.exit(EXIT_CONFIG)
+    try:
         command().main(args=None if args is None else list(args), prog_name="msgx")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
@@ -86,6 +87,7 @@ class Summary:
     finished: dict[str, int]
     waiting: dict[str, Any] | None
     writebacks_left: int
+    writeback_due: datetime | None
     events_left: int
     duration_s: float
 
@@ -123,8 +125,10 @@ def _summary(container: Container, tally: Tally, report: DrainReport, duration_s
     counts = container.store.counts()
     owed = counts.writeback_pending if container.settings.mailbox.write_enabled else 0
     unsent = sum(statuses.get("PENDING", 0) for statuses in counts.events.values())
+    first = container.store.writebacks(limit=1) if owed else ()
+    due = first[0].get("BACKFILL_NEXT_AT") if first else None
     finished = tally.by("msgx.process.terminal", "state")
-    return Summary(report, finished, waiting, owed, unsent, duration_s)
+    return Summary(report, finished, waiting, owed, due, unsent, duration_s)
 
 
 def _print(summary: Summary, *, as_json: bool) -> None:
@@ -158,6 +162,11 @@ def _print(summary: Summary, *, as_json: bool) -> None:
     )
     if summary.waiting is not None:
         note(_waiting_text(summary.waiting))
+    if summary.writebacks_left:
+        due = people(summary.writeback_due) or "their next attempt"
+        note(f"write-backs: the first waits until {due}; `msgx writeback` lists them, the log says why")
+    if summary.events_left:
+        note("events: they wait for their next attempt; `msgx outbox --pending` says since when and why")
 
 
 def _waiting_text(row: dict[str, Any]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from attrs import field, frozen
 
-from msgx_core.errors import ConfigError
+from msgx_core.errors import ConfigError, Transient
 from msgx_core.pipeline.cache_keeper import CacheKeeper
 from msgx_core.pipeline.desk import Desk
 from msgx_core.pipeline.intake import Intake
@@ -121,8 +121,24 @@ class Pipeline:
     def drain(self, stop: Callable[[], bool] = lambda: False) -> DrainReport:
         """Intake, process, write back and relay until nothing is left, or the head waits.
 
-        Raises `Transient` for a service that does not answer; what was done stays done.
+        A service that does not answer keeps no other from being served; at the end its `Transient` is
+        raised, and what was done stays done. Without the store nothing goes on.
         """
+        outages: list[Transient] = []
+        taken_in = finished = written_back = sent = 0
+        waiting: int | None = None
+        with _going_on(outages):
+            taken_in, finished, waiting = self._drain_messages(stop)
+        with _going_on(outages):
+            written_back = self._drain_writeback(stop)
+        for relay in (self.msg_relay, self.schd_relay):
+            with _going_on(outages):
+                sent += self._drain_relay(relay, stop)
+        if outages:
+            raise outages[0]
+        return DrainReport(taken_in, finished, written_back, sent, waiting, stop())
+
+    def _drain_messages(self, stop: Callable[[], bool]) -> tuple[int, int, int | None]:
         taken_in = finished = 0
         waiting: int | None = None
         while not stop():
@@ -132,9 +148,7 @@ class Pipeline:
             finished += ticked
             if waiting is not None or not (new or ticked):
                 break
-        written_back = self._drain_writeback(stop)
-        sent = self._drain_relay(self.msg_relay, stop) + self._drain_relay(self.schd_relay, stop)
-        return DrainReport(taken_in, finished, written_back, sent, waiting, stop())
+        return taken_in, finished, waiting
 
     def _drain_pump(self, stop: Callable[[], bool]) -> tuple[int, int | None]:
         finished = 0
@@ -163,3 +177,14 @@ class Pipeline:
             if not result.full or not (result.sent or result.refused):
                 break
         return sent
+
+
+@contextmanager
+def _going_on(outages: list[Transient]) -> Iterator[None]:
+    """Note an outage and go on, unless it is the store's."""
+    try:
+        yield
+    except Transient as error:
+        if error.service == "store":
+            raise
+        outages.append(error)

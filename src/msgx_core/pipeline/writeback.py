@@ -66,6 +66,9 @@ class WritebackSweep:
         self.on_step("settled")
         rest = [r for r in rows if not _is_written(results.get(r.msg_id))]
         abandoned = sum(self._settle(row, results.get(row.msg_id), now) for row in rest)
+        if rest:
+            why = results.get(rest[0].msg_id)
+            self.telemetry.event("writeback-refused", rows=len(rest), msg_id=rest[0].msg_id, why=str(why))
         self.telemetry.count("msgx.backfill.done", len(done))
         self.telemetry.count("msgx.backfill.abandoned", abandoned)
         return SweepResult(len(done), len(rest) - abandoned, abandoned, len(rows) >= policy.batch)

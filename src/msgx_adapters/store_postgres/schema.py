@@ -17,6 +17,18 @@ _TEMPLATES = "templates.sql"
 _OLDEST_SERVER = 140000
 _LOOK = "SELECT current_setting('server_version_num')::integer AS SERVER, to_regclass(:info::text) IS NOT NULL AS IS_OURS"
 _VERSION = "SELECT VALUE FROM msgx.STORE_INFO WHERE NAME = 'schema-version'"
+_PLANS = {
+    "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_material": "off",
+}
+"""Of the functions of a message. They take what they need by its key; so planned once, whatever is known (or
+not yet known) of the tables then, they never read a table from end to end and are never planned again."""
+
 _ALREADY_THERE = frozenset({"42P06", "42P07", "42723", "23505"})
 
 
@@ -27,7 +39,8 @@ def schema_sql(schema: str = DEFAULT_SCHEMA) -> str:
     text = "\n".join(
         folder.joinpath(name).read_text(encoding="utf-8") for name in names if name != _TEMPLATES
     )
-    for place, content in {**places(), "schema": schema, "version": str(VERSION)}.items():
+    plans = " ".join(f"SET {name} = {value}" for name, value in _PLANS.items())
+    for place, content in {**places(), "schema": schema, "version": str(VERSION), "plans": plans}.items():
         text = text.replace("{{" + place + "}}", content)
     return in_schema(text, schema)
 

@@ -8,8 +8,7 @@ CREATE FUNCTION msgx.APPLY(
     p_notice_flids bigint[], p_notice_versions bigint[], p_notices json[],
     p_document_flids bigint[], p_document_versions bigint[], p_documents json[], p_gone bigint[],
     p_rest jsonb
-) RETURNS bigint LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-AS $$
+) RETURNS bigint LANGUAGE plpgsql {{plans}} AS $$
 DECLARE
     v_epoch bigint;
     v_apply_no bigint;
@@ -96,8 +95,7 @@ CREATE FUNCTION msgx.READ(
     PART text, FLID bigint, STATE text, STATE_VERSION bigint, OPERATION_DAY date, SODT_AT timestamptz,
     LAST_MSG_ID bigint, CREATED_AT timestamptz, UPDATED_AT timestamptz, TAG_ORDER text, GENERATION bigint,
     CONTENT json
-) LANGUAGE plpgsql STABLE ROWS 10 SET plan_cache_mode = force_generic_plan SET jit = off SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-AS $$
+) LANGUAGE plpgsql STABLE ROWS 10 {{plans}} AS $$
 #variable_conflict use_column
 DECLARE
     v_asked bigint[] := p_flids;

@@ -1,8 +1,15 @@
 """Hypothesis profiles: `ci` gives the same short run each time, `deep` a random and long one."""
 
 import os
+import signal
 
+import pytest
 from hypothesis import settings
+
+pytest.register_assert_rewrite("msgx_core.testing")
+
+# A run in the background ignores Ctrl-C, and so would the programs that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.register_profile("deep", derandomize=False, deadline=None, max_examples=2_000, print_blob=True)

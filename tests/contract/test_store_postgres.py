@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from services.postgres import POSTGRES, Tables, empty, own_schema
 
 from msgx_adapters.store_postgres import PostgresStore
 from msgx_core.ports import Store
@@ -19,6 +18,7 @@ from msgx_core.testing.store_contract_reading import ReadingContract
 from msgx_core.testing.store_contract_roundtrip import RoundTripContract
 from msgx_core.testing.store_contract_views import ViewContract
 from msgx_core.testing.store_contract_writebacks import WritebackContract
+from services.postgres import POSTGRES, Tables, empty, own_schema
 
 
 @pytest.fixture(scope="module")

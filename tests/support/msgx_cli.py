@@ -100,3 +100,13 @@ def ready(folder: Path) -> Msgx:
     msgx = MsgxInside(folder)
     msgx.ok("init", "--airport", "KMG")
     return msgx
+
+
+def put(msgx: Msgx, *messages: bytes) -> list[int]:
+    """Send messages as files; their ids."""
+    paths = []
+    for number, raw in enumerate(messages):
+        path = msgx.folder / f"m{number}.xml"
+        path.write_bytes(raw)
+        paths.append(path)
+    return [row["MSG_ID"] for row in msgx.ok("send", "--json", *paths).json]

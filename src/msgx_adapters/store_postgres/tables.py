@@ -64,6 +64,7 @@ class Detail:
             kind_key="ROUTE_KIND, " * self.has_kind,
             kind_value=f"'{self.tag}', " * self.has_kind,
             and_kind=f" AND D.ROUTE_KIND = '{self.tag}'" * self.has_kind,
+            and_kind_unindexed=f" AND D.ROUTE_KIND || '' = '{self.tag}'" * self.has_kind,
             columns="\n".join(f"    {name} text," for name in names if name != "SOURCE_SEQ"),
             names=", ".join(names),
             values=", ".join(f'E."{key}"' for key in self.columns),

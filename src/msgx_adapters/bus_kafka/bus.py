@@ -15,6 +15,8 @@ from .errors import SENT, TOO_LARGE, Fate
 from .options import Options, options_of
 
 _PAUSE_S = 0.2
+_PATIENCE = 3
+_ANSWER_S = 1.0
 
 
 class KafkaBus:
@@ -32,6 +34,7 @@ class KafkaBus:
         self._turn = threading.Lock()
         self._closed = False
         self._courier = Courier(options)
+        self._unconfirmed = 0
 
     @classmethod
     def open(
@@ -57,7 +60,7 @@ class KafkaBus:
         if fits:
             deadline = time.monotonic() + self._timeout_s
             with self._courier_until(deadline) as courier:
-                fates = iter(_sent(courier, fits, deadline))
+                fates = iter(self._sent(courier, fits, deadline))
         return [
             Delivery(next(fates).refusal if len(record.value) <= self.max_bytes else TOO_LARGE)
             for record in records
@@ -113,6 +116,22 @@ class KafkaBus:
                 self._courier.close()
                 self._courier = Courier(self._options)
             self._turn.release()
+
+    def _sent(self, courier: Courier, records: Sequence[BusRecord], deadline: float) -> list[Fate]:
+        """Send; a producer that gets nothing through to brokers that answer is replaced.
+
+        That happens to one whose brokers have forgotten it: it would ask for its old id for ever.
+        """
+        try:
+            fates = _sent(courier, records, deadline)
+        except Transient:
+            self._unconfirmed += 1
+            if self._unconfirmed >= _PATIENCE and courier.is_answered(_ANSWER_S):
+                courier.fatal = True
+                self._unconfirmed = 0
+            raise
+        self._unconfirmed = 0
+        return fates
 
     def _problem(self, topic: str, deadline: float) -> str | None:
         while True:

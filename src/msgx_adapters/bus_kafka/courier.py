@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from msgx_core.errors import ConfigError, Transient
 from msgx_core.ports.bus import BusRecord
 
-from .errors import Fate, fate_of
+from .errors import PRODUCER_IS_OVER, Fate, fate_of
 from .options import Options
 
 _SLICE_S = 0.1
@@ -61,6 +61,14 @@ class Courier:
         if metadata is None:
             return "UNKNOWN_TOPIC_OR_PART"
         return None if metadata.error is None else str(metadata.error.name())
+
+    def is_answered(self, timeout_s: float) -> bool:
+        """Whether a broker answers now."""
+        try:
+            self.topic_error(None, timeout_s)
+        except Transient:
+            return False
+        return True
 
     def listen(self) -> None:
         """Take note of errors that came while nothing was sent."""
@@ -124,7 +132,8 @@ class Courier:
         self._note(error)
 
     def _note(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() == KafkaError._FATAL:
+        # Not all of these are fatal to the client: it would ask with the same epoch for ever.
+        if error.fatal() or error.code() == KafkaError._FATAL or error.name() in PRODUCER_IS_OVER:
             self.fatal = True
 
 

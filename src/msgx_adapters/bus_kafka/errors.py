@@ -37,6 +37,9 @@ _PRODUCER = """
     OUT_OF_ORDER_SEQUENCE_NUMBER INVALID_PRODUCER_EPOCH INVALID_PRODUCER_ID_MAPPING UNKNOWN_PRODUCER_ID
     PRODUCER_FENCED CONCURRENT_TRANSACTIONS INVALID_TXN_STATE
 """
+PRODUCER_IS_OVER = frozenset(_PRODUCER.split())
+"""The broker has answered that it takes nothing more from this producer id or epoch."""
+
 REFUSES_ALL = frozenset((_BROKER + _TOPIC + _ACCOUNT + _PRODUCER).split())
 """Broker codes that are about the cluster, the topic, our account or our producer."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from attrs import define, evolve, field
@@ -88,7 +88,7 @@ def _events(name: str, events: Sequence[tuple[FlightState, str]]) -> dict[str, A
     }
 
 
-def _replaced(put: FlightPut) -> Collection[str]:
+def _replaced(put: FlightPut) -> Set[str]:
     """Collections to write: those that changed; all of them where nothing is said to differ."""
     return DETAILS.keys() & set(put.changed) if put.changed else DETAILS.keys()
 

@@ -1,11 +1,11 @@
-"""One connection, straight on libpq. Every wait is bounded; what comes after a broken wait is a new connection."""
+"""One connection, straight on libpq. Every wait is bounded; after a broken one the connection is given up."""
 
 from __future__ import annotations
 
 import select
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import pq
@@ -14,6 +14,9 @@ from msgx_adapters.store_postgres.errors import Refusal
 from msgx_adapters.store_postgres.statement import Statement
 from msgx_adapters.store_postgres.values import BINARY_FORMAT, DECODERS, Encoded
 from msgx_core.errors import Transient
+
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGconn, PGresult
 
 Row = dict[str, Any]
 
@@ -25,6 +28,10 @@ class Lost(Transient):
     """The connection is no more. What was sent may have been committed."""
 
 
+class Silent(Lost):
+    """Nothing came in time."""
+
+
 class Refused(Exception):
     """The server answered with an error; the connection is good."""
 
@@ -33,18 +40,14 @@ class Refused(Exception):
         self.refusal = refusal
 
 
-class Patience(Protocol):
-    """Asked when a wait has lasted: how many more seconds to wait; raises when it is enough."""
-
-    def __call__(self, waited_s: float) -> float:
-        """Seconds to wait on."""
-        ...
+Patience = Callable[[float], float]
+"""Given how many seconds a wait has lasted, how many more to wait; raises when it is enough."""
 
 
 class Link:
     """Not for several threads at once. `used_at` is when the last answer came, of the monotonic clock."""
 
-    def __init__(self, raw: pq.PGconn) -> None:
+    def __init__(self, raw: PGconn) -> None:
         self._raw = raw
         self._known: dict[Statement, bytes] = {}
         self._shapes: dict[Statement, list[tuple[str, Callable[[bytes], Any]]]] = {}
@@ -83,7 +86,7 @@ class Link:
         if prepare:
             name = self._known.get(statement)
             if name is None:
-                name = b"msgx_%d" % len(self._known)
+                name = statement.unique_name
                 self._exchange(lambda: self._raw.send_prepare(name, statement.sql), patience)
                 self._known[statement] = name
             result = self._exchange(
@@ -125,7 +128,7 @@ class Link:
         finally:
             asked.finish()
 
-    def _exchange(self, send: Callable[[], None], patience: Patience) -> pq.abc.PGresult:
+    def _exchange(self, send: Callable[[], None], patience: Patience) -> PGresult:
         """Send, wait for all results; the last one, or the error."""
         raw = self._raw
         try:
@@ -133,7 +136,7 @@ class Link:
             waited_from = time.monotonic()
             if raw.flush():
                 self._send_all(patience, waited_from)
-            last: pq.abc.PGresult | None = None
+            last: PGresult | None = None
             while True:
                 while raw.is_busy():
                     self._await(self._poll, patience, waited_from)
@@ -160,7 +163,7 @@ class Link:
         while not ready.poll(wait_s * 1000):
             wait_s = patience(time.monotonic() - waited_from)
 
-    def _checked(self, result: pq.abc.PGresult | None) -> pq.abc.PGresult:
+    def _checked(self, result: PGresult | None) -> PGresult:
         raw = self._raw
         if raw.status == pq.ConnStatus.BAD or result is None:
             raise Lost("store", _words(raw))
@@ -180,7 +183,7 @@ class Link:
             )
         )
 
-    def _rows(self, statement: Statement, result: pq.abc.PGresult) -> list[Row]:
+    def _rows(self, statement: Statement, result: PGresult) -> list[Row]:
         shape = self._shapes.get(statement)
         if shape is None:
             shape = [
@@ -204,8 +207,8 @@ def _wait(fd: int, event: int, end: float, timeout_s: float) -> None:
     ready.register(fd, event)
     left = end - time.monotonic()
     if left <= 0 or not ready.poll(left * 1000):
-        raise Lost("store", f"no answer to a connection attempt within {timeout_s} s")
+        raise Silent("store", f"no answer to a connection attempt within {timeout_s} s")
 
 
-def _words(raw: pq.PGconn) -> str:
+def _words(raw: PGconn) -> str:
     return " ".join(raw.get_error_message().split()) or "the connection was lost"

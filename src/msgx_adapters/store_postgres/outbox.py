@@ -17,8 +17,8 @@ class OutboxRole(Role):
 
     def due_events(self, target: Target, now: datetime, limit: int) -> Sequence[DueEvent]:
         """Due events by `EVENT_ID`; of `msg` only the oldest unsent one of each flight."""
-        name = "due_msg" if target is Target.MSG else "due_schd"
-        return [due_event(row) for row in self.read_rows(name, now=now, limit=limit)]
+        found = self.read_rows("due_events", target=target.value, now=now, limit=limit)
+        return [due_event(row) for row in found]
 
     def settle_events(self, settled: Sequence[EventSettled], alerts: Sequence[Alert], now: datetime) -> None:
         """Record deliveries, each only where `EVENT_ID` and version still are those.

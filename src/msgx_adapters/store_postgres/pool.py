@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from msgx_adapters.store_postgres.errors import AGAIN, STALE_STATEMENT, translated
-from msgx_adapters.store_postgres.link import Link, Lost, Refused, Row
+from msgx_adapters.store_postgres.link import Link, Lost, Patience, Refused, Row, Silent
 from msgx_adapters.store_postgres.statement import Statement, statement
 from msgx_adapters.store_postgres.target import Target
 from msgx_adapters.store_postgres.values import encoded
@@ -22,6 +22,7 @@ _TRUSTED_S = 0.5
 
 _PROBE = statement("probe", "SELECT 1")
 _FOREIGN_SETTING = "startup parameter"
+_SERVER_SAYS = "FATAL:"
 _STALE_PLAN = "cached plan must not change result type"
 
 
@@ -48,22 +49,23 @@ class Pool:
     def rows(
         self, wanted: Statement, values: Mapping[str, Any], *, epoch: int | None = None, again: bool = False
     ) -> list[Row]:
-        """Run one statement; its rows. With `again` once more on a new connection when it was lost: for reads.
+        """Run one statement; its rows. With `again` once more when the connection was lost: for reads.
 
-        Raises `Transient`, `Rejected`, `Conflict` or `Fenced` (with our `epoch`), as the table of errors says.
+        Raises `Transient`, `Rejected`, `Conflict` or `Fenced` (with our `epoch`) by the table of errors.
         """
         given = [encoded(values[name]) for name in wanted.parameters]
         tries = 0
         while True:
             tries += 1
+            prepare = self._prepare
             try:
                 with self._link() as link:
-                    return link.call(wanted, given, self._patience(), prepare=self._prepare)
-            except Lost:
-                if not again or tries > 1:
+                    return link.call(wanted, given, self._patience(), prepare=prepare)
+            except Lost as error:
+                if not again or tries > 1 or isinstance(error, Silent):
                     raise
             except Refused as error:
-                if tries < _TRIES and self._may_run_again(error):
+                if tries < _TRIES and self._may_run_again(error, prepare=prepare):
                     continue
                 raise translated(error.refusal, epoch) from error
 
@@ -87,10 +89,10 @@ class Pool:
             with suppress(MsgxError):
                 link.cancel(min(self.timeout_s, 1.0))
 
-    def _may_run_again(self, error: Refused) -> bool:
+    def _may_run_again(self, error: Refused, *, prepare: bool) -> bool:
         """Whether the statement was rolled back for a reason that is over with the next try."""
         refusal = error.refusal
-        if refusal.sqlstate in STALE_STATEMENT and self._prepare:
+        if refusal.sqlstate in STALE_STATEMENT and prepare:
             # A pooler that does not know of prepared statements.
             self._prepare = False
             self._forget_idle()
@@ -130,9 +132,6 @@ class Pool:
                 link.close()
         link = self._open()
         with self._turn:
-            if self._closed:
-                link.close()
-                raise Transient("store", "closed")
             self._busy.add(link)
         return link
 
@@ -170,7 +169,7 @@ class Pool:
         idle = str(round(self.timeout_s * 1000))
         return {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": idle}
 
-    def _patience(self) -> Callable[[float], float]:
+    def _patience(self) -> Patience:
         """The watchdog of one call: a server that is silent must show on another connection that it lives."""
 
         def wait_on(waited_s: float) -> float:
@@ -184,12 +183,21 @@ class Pool:
         return wait_on
 
     def _probe(self) -> None:
+        """Ask on another connection; `Silent` when nothing comes. A refusal is an answer."""
+
         def once(waited_s: float) -> float:
             if waited_s == 0:
                 return self.timeout_s
-            raise Lost("store", f"the server has been silent for more than {self.timeout_s} s")
+            raise Silent("store", f"the server has been silent for more than {self.timeout_s} s")
 
-        link = self._open()
+        try:
+            link = self._open()
+        except Silent:
+            raise
+        except Lost as error:
+            if _SERVER_SAYS in error.detail:
+                return
+            raise
         try:
             link.call(_PROBE, [], once, prepare=False)
         finally:

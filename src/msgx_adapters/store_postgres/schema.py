@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from msgx_adapters.store_postgres.commenting import tag_comments
 from msgx_adapters.store_postgres.pool import Pool
 from msgx_adapters.store_postgres.statement import in_schema, statement
 from msgx_adapters.store_postgres.tables import places
@@ -15,7 +16,10 @@ VERSION = 1
 
 _TEMPLATES = "templates.sql"
 _OLDEST_SERVER = 140000
-_LOOK = "SELECT current_setting('server_version_num')::integer AS SERVER, to_regclass(:info::text) IS NOT NULL AS IS_OURS"
+_LOOK = (
+    "SELECT current_setting('server_version_num')::integer AS SERVER,"
+    " to_regclass(:info::text) IS NOT NULL AS IS_OURS"
+)
 _VERSION = "SELECT VALUE FROM msgx.STORE_INFO WHERE NAME = 'schema-version'"
 _PLANS = {
     "plan_cache_mode": "force_generic_plan",
@@ -34,21 +38,28 @@ _ALREADY_THERE = frozenset({"42P06", "42P07", "42723", "23505"})
 
 def schema_sql(schema: str = DEFAULT_SCHEMA) -> str:
     """The whole schema as one script, as `msgx migrate --sql` prints it. The store's id comes with it."""
-    folder = files(__package__).joinpath("schema")
+    folder = files(__package__).joinpath("ddl")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     text = "\n".join(
         folder.joinpath(name).read_text(encoding="utf-8") for name in names if name != _TEMPLATES
     )
-    plans = " ".join(f"SET {name} = {value}" for name, value in _PLANS.items())
-    for place, content in {**places(), "schema": schema, "version": str(VERSION), "plans": plans}.items():
+    for place, content in _places(schema).items():
         text = text.replace("{{" + place + "}}", content)
     return in_schema(text, schema)
 
 
-def grants_sql(schema: str = DEFAULT_SCHEMA) -> str:
-    """What the roles may do: `msgx_app` runs the store, `msgx_read` is for downstream services."""
+def _places(schema: str) -> dict[str, str]:
+    plans = " ".join(f"SET {name} = {value}" for name, value in _PLANS.items())
+    own = {"schema": schema, "version": str(VERSION), "plans": plans, "tag_comments": tag_comments()}
+    return {**places(), **own}
+
+
+def grants_sql(schema: str = DEFAULT_SCHEMA, *, app: str = "msgx_app", reader: str = "msgx_read") -> str:
+    """What the roles may do: `app` runs the store, `reader` is for downstream services."""
     text = files(__package__).joinpath("grants.sql").read_text(encoding="utf-8")
-    return in_schema(text.replace("{{schema}}", schema), schema)
+    for place, content in {"schema": schema, "app": app, "reader": reader}.items():
+        text = text.replace("{{" + place + "}}", content)
+    return text
 
 
 def schema_version(pool: Pool) -> int:

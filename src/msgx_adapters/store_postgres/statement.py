@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from hashlib import sha256
 from types import MappingProxyType
 
 from attrs import frozen
@@ -16,11 +17,15 @@ _SCHEMA = re.compile(r"\bmsgx\.")
 
 @frozen(eq=False)
 class Statement:
-    """One statement: `sql` with numbered parameters, `parameters` their names in order."""
+    """One statement: `sql` with numbered parameters, `parameters` their names in order.
+
+    `unique_name` tells its text: behind a pooler a name may meet what another client has prepared.
+    """
 
     name: str
     sql: bytes
     parameters: tuple[str, ...]
+    unique_name: bytes
 
 
 def in_schema(sql: str, schema: str) -> str:
@@ -37,8 +42,8 @@ def statement(name: str, sql: str) -> Statement:
             names.append(match[1])
         return f"${names.index(match[1]) + 1}"
 
-    text = _PARAMETER.sub(number, sql)
-    return Statement(name, text.encode(), tuple(names))
+    text = _PARAMETER.sub(number, sql).encode()
+    return Statement(name, text, tuple(names), f"msgx_{sha256(text).hexdigest()[:24]}".encode())
 
 
 def statements(schema: str) -> Mapping[str, Statement]:

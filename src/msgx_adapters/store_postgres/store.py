@@ -34,7 +34,7 @@ class PostgresStore(
 ):
     """`ports.Store` on PostgreSQL; one object is one instance in the sense of the lease (D-34).
 
-    Every method is one statement in a transaction of its own, so one round trip; nothing is kept in a session.
+    Every method is one statement in a transaction of its own, one round trip; no session keeps anything.
     """
 
     def __init__(self, pool: Pool) -> None:

@@ -1,6 +1,6 @@
 """The parts of the schema that follow the SIS tag tables: columns, detail tables, reference tables.
 
-What is made here fills the `{{places}}` of the files in `schema/`.
+What is made here fills the `{{places}}` of the files in `ddl/`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TABLES = {
 }
 _WITH_KIND = "FLIGHT_ROUTE_POINT"
 
-_PIECES = parse(files(__package__).joinpath("schema", "templates.sql").read_text(encoding="utf-8"))
+PIECES = parse(files(__package__).joinpath("ddl", "templates.sql").read_text(encoding="utf-8"))
 
 
 @frozen
@@ -56,7 +56,7 @@ class Detail:
     def piece(self, name: str) -> str:
         """A template about this collection."""
         names = list(self.columns.values())
-        return _PIECES[name].format(
+        return PIECES[name].format(
             tag=self.tag,
             table=self.table,
             kind_column="\n    ROUTE_KIND text COLLATE \"C\" NOT NULL CHECK (ROUTE_KIND IN ('ROUT', 'ERUT')),"
@@ -118,7 +118,7 @@ def places() -> Mapping[str, str]:
         "detail_clear": _once(f"    {detail.piece('detail_clear')};" for detail in details),
         "reference_tables": "\n\n".join(_reference_table(rtype) + ";" for rtype in (*CATEGORIES, RSTA)),
         "reference_view": "\nUNION ALL ".join(
-            _PIECES["reference_part"].format(rtype=rtype) for rtype in (*CATEGORIES, RSTA)
+            PIECES["reference_part"].format(rtype=rtype) for rtype in (*CATEGORIES, RSTA)
         ),
     }
 
@@ -135,8 +135,8 @@ def _field(tag: str) -> str:
 
 
 def _reference_table(rtype: str) -> str:
-    extra = "\n    " + _PIECES["reference_status"] if rtype == RSTA else ""
-    return _PIECES["reference_table"].format(rtype=rtype, extra=extra)
+    extra = "\n    " + PIECES["reference_status"] if rtype == RSTA else ""
+    return PIECES["reference_table"].format(rtype=rtype, extra=extra)
 
 
 def _once(pieces: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from attrs import evolve, field, frozen
 from psycopg import pq
@@ -32,9 +32,11 @@ class Target:
             parts = urlsplit(url)
             query = parse_qsl(parts.query, keep_blank_values=True)
             named = [value for key, value in query if key == "schema"]
-            rest = urlencode([(key, value) for key, value in query if key != "schema"])
+            rest = urlencode([(key, value) for key, value in query if key != "schema"], quote_via=quote)
             conninfo = parts._replace(query=rest, scheme="postgresql").geturl()
             parsed = pq.Conninfo.parse(conninfo.encode())
+            options = {o.keyword.decode(): o.val.decode() for o in parsed if o.val is not None}
+            [int(port) for port in options.get("port", "5432").split(",") if port]
         except Exception:  # its message may hold the password
             raise ConfigError(
                 [f"{_SETTING} is not of the form postgresql://USER@HOST:5432/DATABASE"]
@@ -44,7 +46,6 @@ class Target:
             raise ConfigError(
                 [f"{_SETTING}: {found!r} cannot be the schema: small letters, digits and _ only"]
             )
-        options = {o.keyword.decode(): o.val.decode() for o in parsed if o.val is not None}
         host = options.get("host", "the local socket")
         name = f"{host}:{options.get('port', '5432')}/{options.get('dbname', '')} schema {found}"
         return cls(name, found, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -35,18 +35,20 @@ class ViewRole(Role):
             messages[state] += number
             if code is not None:
                 codes[code] += number
-        succeeded = row["MESSAGES"] - messages.total()
-        events: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        for target, status, number in json.loads(row["EVENTS"] or "[]"):
+        messages["SUCCEEDED"] = row["MESSAGES"] - messages.total()
+        events = {"KAFKA:msg": {"SENT": row["ALL_MSG"]}, "KAFKA:schd": {"SENT": row["ALL_SCHD"]}}
+        for target, status, number in json.loads(row["UNSENT"] or "[]"):
             events[target][status] = number
+            events[target]["SENT"] -= number
+        shown = {target: {s: n for s, n in statuses.items() if n} for target, statuses in events.items()}
         oldest = {"KAFKA:msg": row["OLDEST_MSG"], "KAFKA:schd": row["OLDEST_SCHD"]}
         return Counts(
-            messages={**messages, "SUCCEEDED": succeeded} if succeeded else dict(messages),
+            messages={state: number for state, number in messages.items() if number},
             codes=dict(codes),
             flights={state: number for state, number in json.loads(row["FLIGHTS"]) if number},
             writeback_pending=row["OWED"],
             writeback_abandoned=row["ABANDONED"],
-            events=dict(events),
+            events={target: statuses for target, statuses in shown.items() if statuses},
             oldest_event_at={target: at for target, at in oldest.items() if at is not None},
             alerts_open=row["ALERTS"],
             requests_open=row["REQUESTS"],

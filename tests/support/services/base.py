@@ -122,15 +122,26 @@ class PrivateServer:
         self._reap()
 
     def _signal(self, number: int) -> None:
-        """To the whole group: servers have children that would go on."""
+        """To the server and all it has started: PostgreSQL's children have process groups of their own."""
         assert self._process is not None
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, number)
+        for pid in [self._process.pid, *_descendants(self._process.pid)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def _reap(self) -> None:
         assert self._process is not None
         self._process.wait(10)
         self._process = None
+
+
+def _descendants(pid: int) -> list[int]:
+    """Children of a process, and theirs."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    found = [int(child) for child in children.split()]
+    return [*found, *(deeper for child in found for deeper in _descendants(child))]
 
 
 @contextmanager

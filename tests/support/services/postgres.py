@@ -1,4 +1,4 @@
-"""PostgreSQL for tests: one that is found, a schema of the test's own, private servers to freeze and to kill."""
+"""PostgreSQL for tests: one that is found, a schema of the test's own, private servers to freeze and kill."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 from attrs import frozen
@@ -120,6 +121,36 @@ def private_postgres(settings: Mapping[str, str] | None = None) -> Iterator[Priv
 
 
 @contextmanager
+def pooler(url: str, pool_size: int = 2) -> Iterator[str]:
+    """PgBouncer in transaction mode before the server at `url`; the URL through it."""
+    program = binary("pgbouncer", "/usr/sbin")
+    parts = urlsplit(url)
+    user = unprivileged("postgres")
+    port = free_port()
+    through = parts._replace(netloc=f"{parts.username}@127.0.0.1:{port}").geturl()
+
+    def ready() -> bool:
+        try:
+            answers(through)
+        except psycopg.Error:
+            return False
+        return True
+
+    with private_folder(user) as folder:
+        place = f"host={parts.hostname} port={parts.port or 5432} user={parts.username}"
+        (folder / "pgbouncer.ini").write_text(
+            f"[databases]\n* = {place}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n"
+            f"unix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = {pool_size}\n"
+        )
+        server = PrivateServer([program, str(folder / "pgbouncer.ini")], folder, ready, user)
+        server.start()
+        try:
+            yield through
+        finally:
+            server.stop()
+
+
+@contextmanager
 def _private() -> Iterator[str]:
     with private_postgres() as made:
         yield made.url
@@ -167,14 +198,14 @@ class Tables:
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         """Rows by column name in upper case."""
-        cursor = self.connection.execute(sql)  # type: ignore[call-overload]
+        cursor = self.connection.execute(sql)
         assert cursor.description is not None
         names = [column.name.upper() for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def run(self, sql: str) -> None:
         """Run one statement and commit."""
-        self.connection.execute(sql)  # type: ignore[call-overload]
+        self.connection.execute(sql)
 
     def close(self) -> None:
         """Close the connection."""

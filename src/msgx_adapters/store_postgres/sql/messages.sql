@@ -1,9 +1,7 @@
 -- Intake, head, identity and fate of messages.
 
 -- name: unknown
-SELECT A.id AS MSG_ID FROM unnest(:ids::bigint[]) WITH ORDINALITY AS A (id, n)
-WHERE NOT EXISTS (SELECT 1 FROM msgx.PROC_STATE P WHERE P.MSG_ID = A.id)
-ORDER BY A.n;
+SELECT MSG_ID FROM msgx.UNKNOWN(:ids) AS U (MSG_ID);
 
 -- name: enqueue
 SELECT msgx.ENQUEUE(:epoch, :ids, :received, :now) AS N;
@@ -11,7 +9,7 @@ SELECT msgx.ENQUEUE(:epoch, :ids, :received, :now) AS N;
 -- name: head
 SELECT MSG_ID, STATE, ATTEMPTS, ENQUEUED_AT, RECEIVED_AT, NEXT_ATTEMPT_AT, IDENTITY_KEY, TYPE, STYP,
     ERROR_CODE, REASON, DETAIL, APPLIED_AT, COVERAGE, TRYING
-FROM msgx.PROC_STATE WHERE STATE IN ('PENDING', 'FAILED') ORDER BY MSG_ID LIMIT 1;
+FROM msgx.HEAD();
 
 -- name: bind
 SELECT * FROM msgx.BIND(:epoch, :msg_id, :identity_key, :sndr, :type, :styp, :seqn, :dttm, :raw_digest, :now);

@@ -1,5 +1,6 @@
 -- Reads for people; each is one statement, so one consistent state.
 
+-- What succeeded or was sent is the most by far: all less the rest, so that small indexes do.
 -- name: counts
 SELECT
     (SELECT COUNT(*) FROM msgx.PROC_STATE) AS MESSAGES,
@@ -17,9 +18,14 @@ SELECT
     ) AS OWED,
     (SELECT COUNT(*) FROM msgx.PROC_STATE WHERE BACKFILL_ABANDONED_AT IS NOT NULL AND BACKFILL_AT IS NULL
     ) AS ABANDONED,
+    (SELECT COUNT(*) FROM msgx.MSG_EVENT WHERE TARGET = 'KAFKA:msg') AS ALL_MSG,
+    (SELECT COUNT(*) FROM msgx.MSG_EVENT WHERE TARGET = 'KAFKA:schd') AS ALL_SCHD,
     (SELECT json_agg(json_build_array(C.TARGET, C.STATUS, C.N)) FROM (
-        SELECT TARGET, STATUS, COUNT(*) AS N FROM msgx.MSG_EVENT GROUP BY TARGET, STATUS
-    ) C) AS EVENTS,
+        SELECT TARGET, STATUS, COUNT(*) AS N FROM msgx.MSG_EVENT WHERE STATUS = 'PENDING' GROUP BY TARGET, STATUS
+        UNION ALL
+        SELECT TARGET, STATUS, COUNT(*) FROM msgx.MSG_EVENT WHERE STATUS IN ('DEAD', 'DISCARDED')
+        GROUP BY TARGET, STATUS
+    ) C) AS UNSENT,
     (SELECT MIN(CREATED_AT) FROM msgx.MSG_EVENT WHERE STATUS = 'PENDING' AND TARGET = 'KAFKA:msg') AS OLDEST_MSG,
     (SELECT MIN(CREATED_AT) FROM msgx.MSG_EVENT WHERE STATUS = 'PENDING' AND TARGET = 'KAFKA:schd') AS OLDEST_SCHD,
     (SELECT COUNT(*) FROM msgx.OPS_ALERT WHERE ACKED_AT IS NULL) AS ALERTS,
@@ -34,9 +40,11 @@ WHERE P.MSG_ID > :after
     AND (:type::text IS NULL OR P.TYPE = :type)
     AND (:styp::text IS NULL OR P.STYP = :styp)
     AND (:since::timestamptz IS NULL OR P.ENQUEUED_AT >= :since)
-    AND (:flid::bigint IS NULL
-        OR P.MSG_ID IN (SELECT F.LAST_MSG_ID FROM msgx.FLIGHT_SCHD F WHERE F.FLID = :flid)
-        OR P.MSG_ID IN (SELECT E.MSG_ID FROM msgx.MSG_EVENT E WHERE E.TARGET = 'KAFKA:msg' AND E.FLID = :flid))
+    AND (:flid::bigint IS NULL OR P.MSG_ID = ANY (ARRAY(
+        SELECT F.LAST_MSG_ID FROM msgx.FLIGHT_SCHD F WHERE F.FLID = :flid
+        UNION
+        SELECT E.MSG_ID FROM msgx.MSG_EVENT E WHERE E.TARGET = 'KAFKA:msg' AND E.FLID = :flid
+    )))
 ORDER BY P.MSG_ID LIMIT :limit;
 
 -- name: message

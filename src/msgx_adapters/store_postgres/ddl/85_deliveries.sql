@@ -1,10 +1,31 @@
 -- Write-back intents and deliveries of events; each function is one transaction and one round trip.
 
+-- A dead or discarded event lets the next one of its flight go; one that waits does not (D-28).
+CREATE FUNCTION msgx.DUE_EVENTS(p_target text, p_now timestamptz, p_limit bigint) RETURNS SETOF msgx.MSG_EVENT
+LANGUAGE plpgsql STABLE {{plans}} AS $$
+BEGIN
+    IF p_target = 'KAFKA:schd' THEN
+        RETURN QUERY SELECT * FROM msgx.MSG_EVENT
+        WHERE TARGET = 'KAFKA:schd' AND STATUS = 'PENDING' AND (NEXT_ATTEMPT_AT IS NULL OR NEXT_ATTEMPT_AT <= p_now)
+        ORDER BY EVENT_ID LIMIT p_limit;
+    ELSE
+        RETURN QUERY SELECT * FROM msgx.MSG_EVENT E
+        WHERE E.TARGET = 'KAFKA:msg' AND E.STATUS = 'PENDING'
+            AND (E.NEXT_ATTEMPT_AT IS NULL OR E.NEXT_ATTEMPT_AT <= p_now)
+            AND E.EVENT_ID = (
+                SELECT MIN(O.EVENT_ID) FROM msgx.MSG_EVENT O
+                WHERE O.TARGET = 'KAFKA:msg' AND O.STATUS = 'PENDING' AND O.FLID = E.FLID
+            )
+        ORDER BY E.EVENT_ID LIMIT p_limit;
+    END IF;
+END
+$$;
+
 -- Predicate R-137, order R-140.
 CREATE FUNCTION msgx.CLAIM_WRITEBACKS(
     p_epoch bigint, p_now timestamptz, p_overdue_before timestamptz, p_limit bigint, p_claim_until timestamptz
 ) RETURNS TABLE (MSG_ID bigint, BACKFILL_ATTEMPTS integer, FINISHED_AT timestamptz, ENQUEUED_AT timestamptz)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql {{plans}} AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
@@ -23,7 +44,7 @@ END
 $$;
 
 CREATE FUNCTION msgx.WRITEBACKS_DONE(p_epoch bigint, p_ids bigint[], p_now timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET BACKFILL_AT = p_now, BACKFILL_NEXT_AT = NULL, BACKFILL_CLAIM_UNTIL = NULL,
@@ -34,7 +55,7 @@ $$;
 
 CREATE FUNCTION msgx.WRITEBACK_RETRY(
     p_epoch bigint, p_msg_id bigint, p_next_at timestamptz, p_alerts jsonb, p_now timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET BACKFILL_ATTEMPTS = BACKFILL_ATTEMPTS + 1, BACKFILL_NEXT_AT = p_next_at,
@@ -48,7 +69,7 @@ $$;
 
 CREATE FUNCTION msgx.WRITEBACK_ABANDON(
     p_epoch bigint, p_msg_id bigint, p_reason text, p_alerts jsonb, p_now timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET BACKFILL_ABANDONED_AT = p_now, BACKFILL_ABANDONED_REASON = p_reason,
@@ -60,7 +81,7 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION msgx.RELEASE_CLAIMS(p_epoch bigint, p_ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION msgx.RELEASE_CLAIMS(p_epoch bigint, p_ids bigint[]) RETURNS void LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET BACKFILL_CLAIM_UNTIL = NULL, EPOCH = p_epoch
@@ -71,7 +92,7 @@ $$;
 -- Each only where id, flight and version still are those (R-359). An alert about a flight whose event has been
 -- replaced meanwhile is not raised.
 CREATE FUNCTION msgx.SETTLE_EVENTS(p_epoch bigint, p_events jsonb, p_alerts jsonb, p_now timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql {{plans}} AS $$
 DECLARE
     v_overtaken bigint[];
 BEGIN

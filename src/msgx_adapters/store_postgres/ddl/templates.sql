@@ -55,3 +55,23 @@ CREATE TABLE msgx.REF_{rtype} (
 
 -- name: reference_part
 SELECT '{rtype}'::text AS RTYPE, RKEY, PAYLOAD, ORDINAL, MSG_ID, UPDATED_AT FROM msgx.REF_{rtype}
+
+-- name: detail_comments
+COMMENT ON TABLE msgx.{table} IS '{title}';
+COMMENT ON COLUMN msgx.{table}.FLID IS 'Flight.';
+COMMENT ON COLUMN msgx.{table}.ORDINAL IS 'Place in the collection, from 1.';
+COMMENT ON COLUMN msgx.{table}.SOURCE_SEQ IS 'Number that upstream gave it{sequence}; may repeat or be missing.'
+
+-- name: kind_comment
+COMMENT ON COLUMN msgx.{table}.ROUTE_KIND IS 'Which of the two collections: ROUT or ERUT.'
+
+-- name: column_comment
+COMMENT ON COLUMN msgx.{table}.{column} IS '{text}'
+
+-- name: reference_comments
+COMMENT ON TABLE msgx.REF_{rtype} IS 'Reference data: {meaning}.';
+COMMENT ON COLUMN msgx.REF_{rtype}.RKEY IS 'Key of the record: {key}.';
+COMMENT ON COLUMN msgx.REF_{rtype}.PAYLOAD IS 'The whole record as nested arrays of tag, text, attributes, children.';
+COMMENT ON COLUMN msgx.REF_{rtype}.ORDINAL IS 'Place in the list.';
+COMMENT ON COLUMN msgx.REF_{rtype}.MSG_ID IS 'Message that wrote it last.';
+COMMENT ON COLUMN msgx.REF_{rtype}.UPDATED_AT IS 'Last change.'

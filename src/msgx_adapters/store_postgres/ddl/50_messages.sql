@@ -10,8 +10,22 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION msgx.UNKNOWN(p_ids bigint[]) RETURNS SETOF bigint LANGUAGE plpgsql STABLE {{plans}} AS $$
+BEGIN
+    RETURN QUERY SELECT A.id FROM unnest(p_ids) WITH ORDINALITY AS A (id, n)
+    WHERE NOT EXISTS (SELECT 1 FROM msgx.PROC_STATE P WHERE P.MSG_ID = A.id)
+    ORDER BY A.n;
+END
+$$;
+
+CREATE FUNCTION msgx.HEAD() RETURNS SETOF msgx.PROC_STATE LANGUAGE plpgsql STABLE ROWS 1 {{plans}} AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM msgx.PROC_STATE WHERE STATE IN ('PENDING', 'FAILED') ORDER BY MSG_ID LIMIT 1;
+END
+$$;
+
 CREATE FUNCTION msgx.ENQUEUE(p_epoch bigint, p_ids bigint[], p_received timestamptz[], p_now timestamptz)
-RETURNS integer LANGUAGE plpgsql AS $$
+RETURNS integer LANGUAGE plpgsql {{plans}} AS $$
 DECLARE
     v_new integer;
 BEGIN
@@ -27,7 +41,7 @@ $$;
 CREATE FUNCTION msgx.BIND(
     p_epoch bigint, p_msg_id bigint, p_identity_key text, p_sndr text, p_type text, p_styp text, p_seqn text,
     p_dttm text, p_raw_digest text, p_now timestamptz
-) RETURNS TABLE (MSG_ID bigint, RAW_DIGEST text) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (MSG_ID bigint, RAW_DIGEST text) LANGUAGE plpgsql {{plans}} AS $$
 #variable_conflict use_column
 DECLARE
     v_epoch bigint;
@@ -53,7 +67,7 @@ $$;
 CREATE FUNCTION msgx.CLOSE_UNAPPLIED(
     p_epoch bigint, p_msg_id bigint, p_state text, p_code text, p_reason text, p_detail text, p_alerts jsonb,
     p_now timestamptz, p_sndr text, p_type text, p_styp text, p_seqn text, p_dttm text, p_raw_digest text
-) RETURNS boolean LANGUAGE plpgsql AS $$
+) RETURNS boolean LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET STATE = p_state, ERROR_CODE = p_code, REASON = p_reason, DETAIL = p_detail,
@@ -79,7 +93,7 @@ $$;
 CREATE FUNCTION msgx.FAIL(
     p_epoch bigint, p_msg_id bigint, p_code text, p_reason text, p_detail text, p_next_attempt_at timestamptz,
     p_now timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS void LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET STATE = 'FAILED', ATTEMPTS = ATTEMPTS + 1, ERROR_CODE = p_code,
@@ -90,7 +104,7 @@ END
 $$;
 
 CREATE FUNCTION msgx.SET_TRYING(p_epoch bigint, p_msg_id bigint, p_trying boolean) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     UPDATE msgx.PROC_STATE SET TRYING = p_trying, EPOCH = p_epoch
@@ -99,7 +113,7 @@ END
 $$;
 
 CREATE FUNCTION msgx.COUNT_INTERRUPTED(p_epoch bigint, p_now timestamptz) RETURNS SETOF msgx.PROC_STATE
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql {{plans}} AS $$
 BEGIN
     PERFORM msgx.FENCE(p_epoch);
     RETURN QUERY UPDATE msgx.PROC_STATE SET TRYING = FALSE, ATTEMPTS = ATTEMPTS + 1, UPDATED_AT = p_now,

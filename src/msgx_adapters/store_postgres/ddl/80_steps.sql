@@ -66,7 +66,7 @@ END
 $$;
 
 CREATE FUNCTION msgx.FINISH(p_epoch bigint, p_msg_id bigint, p_now timestamptz) RETURNS boolean
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql {{plans}} AS $$
 DECLARE
     v_epoch bigint;
 BEGIN

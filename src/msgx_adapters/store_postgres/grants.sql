@@ -1,0 +1,26 @@
+-- What the roles may do. Run by the owner of the schema after each `msgx migrate`; roles are per cluster.
+-- {{app}}: the user of msgx itself, when it does not own the schema. {{reader}}: downstream services; SELECT only.
+DO $$
+BEGIN
+    CREATE ROLE {{app}} NOLOGIN;
+EXCEPTION WHEN duplicate_object THEN NULL;
+END
+$$;
+DO $$
+BEGIN
+    CREATE ROLE {{reader}} NOLOGIN;
+EXCEPTION WHEN duplicate_object THEN NULL;
+END
+$$;
+
+REVOKE ALL ON SCHEMA "{{schema}}" FROM PUBLIC;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA "{{schema}}" FROM PUBLIC;
+
+GRANT USAGE ON SCHEMA "{{schema}}" TO {{app}}, {{reader}};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{{schema}}" TO {{app}};
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA "{{schema}}" TO {{app}};
+GRANT SELECT ON ALL TABLES IN SCHEMA "{{schema}}" TO {{reader}};
+
+-- Then, for example:
+-- CREATE ROLE board LOGIN PASSWORD 'change-me' IN ROLE {{reader}};
+-- ALTER ROLE board SET default_transaction_read_only = on;

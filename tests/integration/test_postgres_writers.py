@@ -11,6 +11,8 @@ from msgx_adapters.store_postgres import PostgresStore
 from msgx_core.errors import Conflict, Fenced
 from msgx_core.model.change import FlightQuery
 from msgx_core.model.events import EventSettled, EventStatus, Target
+from msgx_core.model.flight import FieldValue
+from msgx_core.model.message import Element
 from msgx_core.testing.builders import (
     AUDIT,
     NOW,

@@ -39,7 +39,7 @@ def to_utf8(raw: RawText, max_bytes: int) -> bytes:
     if isinstance(raw, str):
         return _from_text(raw, max_bytes)
     if len(raw) > max_bytes:
-        raise Malformed(f"too-large:{len(raw)}")
+        raise _too_large(raw, max_bytes)
     encoding = _encoding_of(raw)
     if encoding == "utf-8" and raw.isascii():
         return raw
@@ -50,6 +50,12 @@ def to_utf8(raw: RawText, max_bytes: int) -> bytes:
         line, column = _end_of(before)
         raise Malformed("bad-encoding", line=line, column=column, text=f"byte {error.start}") from error
     return raw if encoding == "utf-8" else text.encode()
+
+
+def _too_large(data: bytes, max_bytes: int) -> Malformed:
+    """With the place of the first byte beyond the limit."""
+    line, column = place_of(data, max_bytes)
+    return Malformed(f"too-large:{len(data)}", line=line, column=column, text=f"limit {max_bytes} bytes")
 
 
 def place_of(data: bytes, offset: int) -> tuple[int, int]:
@@ -70,7 +76,7 @@ def _from_text(raw: str, max_bytes: int) -> bytes:
         place = f"byte {len(raw[: error.start].encode())}"
         raise Malformed("bad-encoding", line=line, column=column, text=place) from error
     if len(data) > max_bytes:
-        raise Malformed(f"too-large:{len(data)}")
+        raise _too_large(data, max_bytes)
     declared = _DECLARED.match(data)
     if declared is None or _name_in(declared).lower() == "utf-8":
         return data

@@ -136,7 +136,8 @@ class SqliteInbox:
         except OSError as error:
             raise ConfigError([f"the mailbox file {file} cannot be made: {error.strerror}"]) from error
         with self._writer.use() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Without WAL it can be read where it cannot be written, as a mailbox of other people may.
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
             connection.executescript(self._sql.schema)
 
     def _check(self, file: Path) -> None:

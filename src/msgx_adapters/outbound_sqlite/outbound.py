@@ -129,7 +129,8 @@ class SqliteOutbound:
         except OSError as error:
             raise ConfigError([f"the mailbox file {self._path} cannot be made: {error.strerror}"]) from error
         with self._connection() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Without WAL it can be read where it cannot be written, as a mailbox of other people may.
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
             connection.execute(self._sql.schema)
 
     def _check(self) -> None:

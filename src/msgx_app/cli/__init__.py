@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """
     from msgx_app.cli.errors import EXIT_CONFIG, EXIT_INTERRUPTED
 
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A console that cannot show a letter gets an escape, never an exception.
         reconfigure = getattr(stream, "reconfigure", None)
@@ -34,3 +36,12 @@ def main(args: Sequence[str] | None = None) -> None:
         command().main(args=None if args is None else list(args), prog_name="msgx")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def _open_closed_streams() -> None:
+    """A shell may start us without standard streams (`>&-`); work is done all the same."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +20,7 @@ from msgx_app.cli.output import note, on_terminal, people, print_facts, print_js
 if TYPE_CHECKING:
     from msgx_app.container import Container
     from msgx_app.daemon.tally import Tally
+    from msgx_core.errors import Transient
     from msgx_core.pipeline.pipeline import DrainReport
 
 _REDRAW_S = 0.15
@@ -107,13 +108,30 @@ def _waiting(holder: str) -> None:
 
 def _drained(container: Container, stop: threading.Event) -> DrainReport:
     from msgx_app.cli.supervise import LeaseBusy
-    from msgx_core.errors import Fenced
+    from msgx_core.errors import Fenced, Transient
 
     try:
         return container.pipeline.drain(stop.is_set)
+    except Transient as error:
+        _alert_once(container, error)
+        raise
     except Fenced as error:
         view = container.store.lease()
         raise LeaseBusy(view.holder or "another instance", view.expires_in_s) from error
+
+
+def _alert_once(container: Container, outage: Transient) -> None:
+    """The alert of an outage, unless an open one tells of it: a drain may be run every minute (D-04)."""
+    from msgx_core.errors import Transient
+    from msgx_core.model.alert import Alert, AlertCode
+
+    with suppress(Transient):
+        detail = f"{outage.service} does not answer"
+        open_ = container.store.alerts(limit=10_000)
+        told = any(a["CODE"] == "OUTAGE" and a.get("DETAIL", "").startswith(detail) for a in open_)
+        if not told:
+            alert = Alert(AlertCode.OUTAGE, detail=f"{detail}: {outage.detail}")
+            container.store.raise_alert(alert, container.clock.now())
 
 
 def _summary(container: Container, tally: Tally, report: DrainReport, duration_s: float) -> Summary:

@@ -78,7 +78,9 @@ class MessageProcessor:
         raw = self.inbox.fetch(head.msg_id)
         self.on_step("fetched")
         if raw is None or _is_blank(raw):
-            return self._close(head, Close(dead(Malformed("raw-missing"))))
+            line = None if raw is None else 1
+            missing = Malformed("raw-missing", line=line, column=line, text=None if raw is None else "")
+            return self._close(head, Close(dead(missing)))
         try:
             message = self._decode(raw)
         except MessageError as error:

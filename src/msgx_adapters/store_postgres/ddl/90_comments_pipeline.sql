@@ -1,10 +1,12 @@
 -- What tables and columns mean, for who reads the database.
 
-COMMENT ON TABLE msgx.STORE_INFO IS 'Facts about the store: its id, the schema version, choices made at first use.';
+COMMENT ON TABLE msgx.STORE_INFO IS
+    'Facts about the store: its id, the schema version, choices made at first use.';
 COMMENT ON COLUMN msgx.STORE_INFO.NAME IS 'id, schema-version, or pin.<setting>.';
 COMMENT ON COLUMN msgx.STORE_INFO.VALUE IS 'Its value as text.';
 
-COMMENT ON TABLE msgx.PIPELINE_LOCK IS 'One row: serializes what changes state. Writers lock it first; only the active instance knows its epoch.';
+COMMENT ON TABLE msgx.PIPELINE_LOCK IS
+    'One row: serializes what changes state. Writers lock it first; only the active instance knows its epoch.';
 COMMENT ON COLUMN msgx.PIPELINE_LOCK.ID IS 'Always 1.';
 COMMENT ON COLUMN msgx.PIPELINE_LOCK.EPOCH IS 'Rises by one with each takeover of the lease.';
 
@@ -18,7 +20,8 @@ COMMENT ON TABLE msgx.COUNTERS IS 'Numbers that are allocated in commit order wi
 COMMENT ON COLUMN msgx.COUNTERS.NAME IS 'event_msg, event_schd or apply_no.';
 COMMENT ON COLUMN msgx.COUNTERS.VALUE IS 'The last number given out.';
 
-COMMENT ON TABLE msgx.PROC_STATE IS 'One row per mailbox message: where it stands, its identity, its attempts, its write-back.';
+COMMENT ON TABLE msgx.PROC_STATE IS
+    'One row per mailbox message: where it stands, its identity, its attempts, its write-back.';
 COMMENT ON COLUMN msgx.PROC_STATE.MSG_ID IS 'Id of the message in the mailbox.';
 COMMENT ON COLUMN msgx.PROC_STATE.STATE IS
     'PENDING and FAILED are unfinished; SUCCEEDED, SKIPPED and DEAD are final.';
@@ -54,7 +57,8 @@ COMMENT ON COLUMN msgx.PROC_STATE.BACKFILL_CLAIM_UNTIL IS 'Until then one try ow
 COMMENT ON COLUMN msgx.PROC_STATE.EPOCH IS 'Epoch of the instance that wrote the row last (D-34).';
 COMMENT ON COLUMN msgx.PROC_STATE.UPDATED_AT IS 'Last change.';
 
-COMMENT ON TABLE msgx.MSG_EVENT IS 'Outbox: events for the bus, written in the transaction of the change they tell of.';
+COMMENT ON TABLE msgx.MSG_EVENT IS
+    'Outbox: events for the bus, written in the transaction of the change they tell of.';
 COMMENT ON COLUMN msgx.MSG_EVENT.EVENT_ID IS 'Consecutive per topic, in commit order (D-27).';
 COMMENT ON COLUMN msgx.MSG_EVENT.TARGET IS
     'KAFKA:msg: change notices. KAFKA:schd: the whole state, one row per flight.';
@@ -116,7 +120,8 @@ COMMENT ON COLUMN msgx.OPS_AUDIT.REASON IS 'Why, in their words.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.DETAIL IS 'What it was like before.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.CREATED_AT IS 'When.';
 
-COMMENT ON TABLE msgx.SCHD_SNAP_LOG IS 'Trace of schedules: one row per attempt and day; no decision reads it (D-16).';
+COMMENT ON TABLE msgx.SCHD_SNAP_LOG IS
+    'Trace of schedules: one row per attempt and day; no decision reads it (D-16).';
 COMMENT ON COLUMN msgx.SCHD_SNAP_LOG.LOG_ID IS 'Number.';
 COMMENT ON COLUMN msgx.SCHD_SNAP_LOG.MSG_ID IS 'The schedule.';
 COMMENT ON COLUMN msgx.SCHD_SNAP_LOG.RECV_AT IS 'When it was taken in.';

@@ -1,6 +1,8 @@
 -- What the tables of flights and reference data mean; columns by tag are described from the tag tables.
 
-COMMENT ON TABLE msgx.FLIGHT_SCHD IS 'One row per flight: scalars and single-value elements as sent, columns named by SIS tag; null: no value, empty: an empty value. Collections are in the detail tables.';
+COMMENT ON TABLE msgx.FLIGHT_SCHD IS
+    'One row per flight: scalars and single-value elements as sent, columns named by SIS tag; null: no '
+    'value, empty: an empty value. Collections are in the detail tables.';
 COMMENT ON COLUMN msgx.FLIGHT_SCHD.FLID IS 'Flight (AODB).';
 COMMENT ON COLUMN msgx.FLIGHT_SCHD.STATE IS 'ACTIVE or DELETED.';
 COMMENT ON COLUMN msgx.FLIGHT_SCHD.STATE_VERSION IS 'Rises by one with each change; consumers compare it.';
@@ -35,7 +37,8 @@ COMMENT ON COLUMN msgx.FLIGHT_RAW_SECTION.FLID IS 'Flight.';
 COMMENT ON COLUMN msgx.FLIGHT_RAW_SECTION.TAG IS 'SRVT or VIPF.';
 COMMENT ON COLUMN msgx.FLIGHT_RAW_SECTION.XML IS 'The section as it was sent.';
 
-COMMENT ON TABLE msgx.FLIGHT_VERSION_FLOOR IS 'Last version of flights that were removed: who comes back starts above it (D-37).';
+COMMENT ON TABLE msgx.FLIGHT_VERSION_FLOOR IS
+    'Last version of flights that were removed: who comes back starts above it (D-37).';
 COMMENT ON COLUMN msgx.FLIGHT_VERSION_FLOOR.FLID IS 'Flight.';
 COMMENT ON COLUMN msgx.FLIGHT_VERSION_FLOOR.STATE_VERSION IS 'Its last version.';
 COMMENT ON COLUMN msgx.FLIGHT_VERSION_FLOOR.UPDATED_AT IS 'When it was removed.';
@@ -47,11 +50,13 @@ COMMENT ON COLUMN msgx.SCHD_GEN.LAST_MSG_ID IS 'The last of them.';
 COMMENT ON COLUMN msgx.SCHD_GEN.LAST_RECV_AT IS 'When that was applied.';
 COMMENT ON COLUMN msgx.SCHD_GEN.EPOCH IS 'Epoch of the instance that wrote the row last (D-34).';
 
-COMMENT ON TABLE msgx.SCHD_GEN_FLID IS 'Roster: the flights of each operation day; a flight is on one roster only.';
+COMMENT ON TABLE msgx.SCHD_GEN_FLID IS
+    'Roster: the flights of each operation day; a flight is on one roster only.';
 COMMENT ON COLUMN msgx.SCHD_GEN_FLID.OPERATION_DAY IS 'Day.';
 COMMENT ON COLUMN msgx.SCHD_GEN_FLID.FLID IS 'Flight.';
 
-COMMENT ON VIEW msgx.REF_MASTER IS 'Reference data of all categories and resource status; (RTYPE, RKEY) is unique.';
+COMMENT ON VIEW msgx.REF_MASTER IS
+    'Reference data of all categories and resource status; (RTYPE, RKEY) is unique.';
 COMMENT ON COLUMN msgx.REF_MASTER.RTYPE IS 'Category.';
 COMMENT ON COLUMN msgx.REF_MASTER.RKEY IS 'Key within the category.';
 COMMENT ON COLUMN msgx.REF_MASTER.PAYLOAD IS

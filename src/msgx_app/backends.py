@@ -186,8 +186,11 @@ def open_telemetry(clock: Clock, renderer: Literal["json", "console"]) -> Teleme
 
 def schema_sql(settings: Settings) -> str:
     """What a DBA would run to make the store's schema."""
-    if settings.store.url.scheme not in ("sqlite", "memory"):
-        raise ConfigError((f"msgx.store.url: no schema for {settings.store.url.scheme}:",))
+    if settings.store.url.scheme == "postgresql":
+        from msgx_adapters.store_postgres import Target
+        from msgx_adapters.store_postgres import schema_sql as postgres_schema
+
+        return postgres_schema(Target.of(settings.store.url.text).schema)
     from msgx_adapters.store_sqlite import schema_sql as sqlite_schema
 
     return sqlite_schema()

@@ -1,5 +1,6 @@
 """House rules that no linter checks: file length, what files may name, pure imports, `make help`."""
 
+import ast
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 300
+MAX_FUNCTION_LINES = 40
 
 # Written in pieces, so that this file passes its own test.
 REGISTRY_HOSTS = re.compile(
@@ -61,7 +63,17 @@ def committed_files() -> list[Path]:
 
 
 def python_sources() -> list[Path]:
-    return sorted((ROOT / "src").rglob("*.py"))
+    return sorted(path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py"))
+
+
+def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function without its docstring and what is nested in it."""
+    first = function.body[0]
+    described = ast.get_docstring(function) is not None
+    start = (first.end_lineno or 0) + 1 if described else function.lineno
+    nested = [n for n in ast.walk(function) if n is not function and isinstance(n, ast.FunctionDef)]
+    inside = sum((n.end_lineno or 0) - n.lineno + 1 for n in nested)
+    return (function.end_lineno or 0) - start + 1 - inside
 
 
 def lines_matching(pattern: re.Pattern[str]) -> list[str]:
@@ -90,6 +102,16 @@ def test_a_source_file_is_one_room() -> None:
         if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
     }
     assert not too_long, f"past {MAX_LINES} lines a file is two files"
+
+
+def test_a_function_is_one_thought() -> None:
+    too_long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name} {code_lines(node)}"
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and code_lines(node) > MAX_FUNCTION_LINES
+    ]
+    assert not too_long, f"past {MAX_FUNCTION_LINES} lines a function is two functions"
 
 
 @pytest.mark.parametrize(

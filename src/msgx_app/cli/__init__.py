@@ -15,7 +15,7 @@ def main(args: Sequence[str] | None = None) -> None:
     0 ok, 1 negative answer, 2 usage, 3 configuration, 4 a service does not answer, 70 a fault of msgx,
     130 interrupted, 141 the reader of our output went away.
     """
-    from msgx_app.cli.errors import EXIT_CONFIG, EXIT_INTERRUPTED
+    from msgx_app.cli.errors import EXIT_CONFIG, EXIT_INTERRUPTED, EXIT_NEGATIVE
 
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -36,6 +36,9 @@ def main(args: Sequence[str] | None = None) -> None:
         command().main(args=None if args is None else list(args), prog_name="msgx")
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+    except OSError as error:
+        print(f"msgx: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+        os._exit(EXIT_NEGATIVE)
 
 
 def _open_closed_streams() -> None:

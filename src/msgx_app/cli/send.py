@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from msgx_app.cli import output
 from msgx_app.cli.errors import Negative
 from msgx_app.cli.options import Common, command
 from msgx_app.cli.parts import with_inbox
-from msgx_core.ports import Inbox
 
 STDIN = "-"
 
@@ -24,26 +23,21 @@ def send(
 ) -> None:
     """Put messages in the mailbox, byte for byte, one a file; print their ids.
 
-    All files are looked at before the first is sent.
+    All are sent together, in the order given, or none; ids are printed when they are in the mailbox.
     """
     if files.count(STDIN) > 1:
         raise typer.BadParameter("standard input can be read once", param_hint="FILE")
     with with_inbox(common) as at:
-        for name in files:
-            _check_readable(name)
-        sent: list[dict[str, Any]] = []
+        raws = [_read(name) for name in files]
         try:
-            for name in files:
-                sent.append({"FILE": name, "MSG_ID": _send(at.inbox, name)})
-                if not common.as_json:
-                    print(f"{sent[-1]['MSG_ID']}\t{name}")
-        except BaseException:
-            if sent:
-                output.note(f"sent before that: {len(sent)} of {len(files)}")
-            raise
-        finally:
-            if common.as_json:
-                output.print_json_array(sent)
+            ids = at.inbox.send_many(raws)
+        except ValueError as error:
+            raise Negative(f"refused: {error}; nothing was sent") from error
+    if common.as_json:
+        output.print_json_array([{"FILE": n, "MSG_ID": i} for n, i in zip(files, ids, strict=True)])
+    else:
+        for name, msg_id in zip(files, ids, strict=True):
+            print(f"{msg_id}\t{name}")
 
 
 def read_message(name: str) -> bytes:
@@ -51,18 +45,8 @@ def read_message(name: str) -> bytes:
     return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
 
 
-def _check_readable(name: str) -> None:
-    if name == STDIN:
-        return
+def _read(name: str) -> bytes:
     try:
-        with Path(name).open("rb") as file:
-            file.read(1)
+        return read_message(name)
     except OSError as error:
         raise Negative(f"{name}: {error.strerror or error}; nothing was sent") from error
-
-
-def _send(inbox: Inbox, name: str) -> int:
-    try:
-        return inbox.send(read_message(name))
-    except ValueError as error:
-        raise Negative(f"{name}: refused: {error}") from error

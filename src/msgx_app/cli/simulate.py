@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from attrs import define, field
@@ -18,7 +18,6 @@ from msgx_app.cli.options import Common, command
 
 if TYPE_CHECKING:
     from msgx_app.simulator import SimulatedMessage, SimulationPlan
-    from msgx_core.ports import Inbox
 
 MAILBOX = "mailbox"
 DEFAULT_DAY = "2027-03-14"
@@ -141,32 +140,16 @@ def _to_folder(directory: Path, plan: SimulationPlan, speed: float, tally: _Tall
         raise typer.BadParameter(str(error), param_hint="--into") from error
 
 
-@runtime_checkable
-class _Batched(Protocol):
-    """A mailbox that takes several messages in one transaction."""
-
-    def send_many(self, raws: Sequence[bytes]) -> list[int]:
-        """All or none, in this order."""
-        ...
-
-
 def _to_mailbox(common: Common, plan: SimulationPlan, speed: float, tally: _Tally) -> None:
     from msgx_app.cli.parts import with_inbox
 
     with with_inbox(common) as at:
-        send = _sender(at.inbox)
         messages = _paced(plan, speed)
         # With a pace each goes out when its time has come.
         while batch := list(islice(messages, 1 if speed else _BATCH)):
-            tally.sent(send([message.raw for message in batch]))
+            tally.sent(at.inbox.send_many([message.raw for message in batch]))
             for message in batch:
                 tally.add(message)
-
-
-def _sender(inbox: Inbox) -> Callable[[Sequence[bytes]], Sequence[int]]:
-    if isinstance(inbox, _Batched):
-        return inbox.send_many
-    return lambda raws: [inbox.send(raw) for raw in raws]
 
 
 @contextmanager

@@ -50,6 +50,7 @@ def gather(asked: Asked, now: datetime) -> dict[str, Any]:
         store = asked.store
         counts = store.counts()
         found |= {"HEAD": _head(store.head(), now), **_counts(counts, now), "LEASE": _lease(store.lease())}
+        found["OUTAGES"] = _outages(store)
         if asked.inbox is not None:
             found["MAILBOX"] = _mailbox(asked.inbox, store)
     found["SERVICES"] = [answer.row for answer in asked.answers]
@@ -90,6 +91,12 @@ def _counts(counts: Counts, now: datetime) -> dict[str, Any]:
     }
 
 
+def _outages(store: Store) -> list[dict[str, Any]]:
+    """Outages that nobody has acknowledged: a service may answer a question and still refuse all work."""
+    alerts = store.alerts(limit=_SCANNED)
+    return [{"SINCE": a["CREATED_AT"], "DETAIL": a.get("DETAIL")} for a in alerts if a["CODE"] == "OUTAGE"]
+
+
 def _lease(view: LeaseView) -> dict[str, Any]:
     return {
         "HOLDER": view.holder,
@@ -113,6 +120,8 @@ def print_status(found: dict[str, Any]) -> None:
     if "MESSAGES" in found:
         output.print_facts(_facts(found), title="msgx")
     output.print_rows(found["SERVICES"], ("SERVICE", "OK", "URL", "ERROR"), empty="")
+    for outage in found.get("OUTAGES", ()):
+        output.note(f"outage at {output.people(outage['SINCE'])}, not acknowledged: {outage['DETAIL']}")
     for row in found["SERVICES"]:
         if not row["OK"]:
             output.note(f"the {row['SERVICE']} cannot be used: {row['ERROR']}")

@@ -15,16 +15,15 @@ from msgx_core.errors import Malformed, MessageError
 from msgx_core.model.change import FlightQuery, FlightSnapshot
 from msgx_core.model.identity import Identity
 from msgx_core.model.message import DecodedMessage, FlightRecord, MsgKind, ReferencePackage, SchedulePackage
-from msgx_core.model.proc import Outcome
+from msgx_core.model.proc import MessageState, Outcome
 from msgx_core.model.request import Request, RequestSlot
 from msgx_core.model.schedule import DnldCoverage
-from msgx_core.model.sis import SCALARS
 from msgx_core.pipeline.desk import Apply, Decision, Desk, Work, dead
 from msgx_core.pipeline.handlers import decide
 from msgx_core.ports import Codec, PipelineStore, Silent
 from msgx_core.rules.policy import MissingFlight, Policy
 from msgx_core.rules.records import BadValue, read_record
-from msgx_core.rules.values import parse_flid, problem_of
+from msgx_core.rules.values import parse_flid
 
 _MOST_PROBLEMS = 50
 
@@ -63,7 +62,7 @@ def verdict(raw: bytes, settings: Settings) -> dict[str, Any]:
     except MessageError as error:
         locate(error)
         outcome = dead(error)
-    if fatal:
+    if outcome.state is MessageState.DEAD:
         return {**found, **_outcome(outcome), "PROBLEMS": [_problem(error) for error in fatal]}
     dropped = [_located(bad, codec, raw) for bad in _dropped(message, policy)]
     return {**found, **_outcome(outcome), "PROBLEMS": dropped}
@@ -157,7 +156,6 @@ def _dropped(message: DecodedMessage, policy: Policy) -> Iterator[BadValue]:
 
 
 def _located(bad: BadValue, codec: Codec, raw: bytes) -> dict[str, Any]:
-    reason = problem_of(SCALARS[bad.tag].kind, bad.tag) if bad.tag in SCALARS else f"bad-time:{bad.tag}"
-    error = Malformed(reason, flid=bad.flid, tag=bad.tag, text=bad.text, record=bad.record)
+    error = Malformed(bad.reason, flid=bad.flid, tag=bad.tag, text=bad.text, record=bad.record)
     codec.locate(raw, error)
     return _problem(error, "taken as absent")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Literal
 
@@ -15,6 +16,7 @@ from msgx_app.daemon.monitor import Monitor, Phase
 from msgx_app.daemon.serving import serve
 from msgx_app.settings import Settings
 from msgx_core.errors import Transient
+from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.ports import Clock, Telemetry
 from msgx_core.rules.retry import outage_pause_s
 
@@ -62,6 +64,13 @@ def run_daemon(
     return DaemonEnd(clean, None if clean else opened)
 
 
+def _tell_of(missed: Mapping[str, str], container: Container) -> None:
+    """The alerts of what kept us from starting; they could not be written before (D-04)."""
+    for service, text in missed.items():
+        alert = Alert(AlertCode.OUTAGE, detail=f"{service} did not answer {text}")
+        container.store.raise_alert(alert, container.clock.now())
+
+
 def _check_topics(container: Container) -> None:
     """Wrong topics end the start; a bus that is down does not: events wait, messages go on (D-28)."""
     try:
@@ -80,13 +89,18 @@ def _open(
 ) -> Container | None:
     """The open container; None when stopped before that."""
     failures = 0
+    missed: dict[str, str] = {}
     while not stop.is_set():
         try:
             container = opened.enter_context(open_container(settings, clock=clock, telemetry=telemetry))
+            _tell_of(missed, container)
             _check_topics(container)
             return container
         except Transient as error:
             failures += 1
+            missed.setdefault(
+                error.service, f"from {clock.now().isoformat(timespec='seconds')}: {error.detail}"
+            )
             pause_s = outage_pause_s(failures)
             monitor.enter(Phase.WAITING, error.service)
             telemetry.event("waiting-for", service=error.service, detail=error.detail, pause_s=pause_s)

@@ -25,7 +25,10 @@ from msgx_core.rules.retry import RetryPolicy, WritebackPolicy
 
 @frozen
 class PipelineConfig:
-    """Numbers and names of a pipeline; defaults are those of the parameters."""
+    """Numbers and names of a pipeline; defaults are those of the parameters.
+
+    The zones of `policy` are not: they are UTC until the airport's are given.
+    """
 
     policy: Policy = field(factory=Policy)
     retry: RetryPolicy = field(factory=RetryPolicy)

@@ -57,6 +57,10 @@ class Inbox(Protocol):
         """
         ...
 
+    def send_many(self, raws: Sequence[RawText]) -> list[int]:
+        """The same for several, in this order, all or none; returns their ids."""
+        ...
+
     def ping(self) -> None:
         """Return when the mailbox answers, else raise `Transient`."""
         ...

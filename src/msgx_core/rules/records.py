@@ -17,12 +17,13 @@ TEXT = "TEXT"
 
 @frozen
 class BadValue:
-    """An optional value that was taken as absent (D-14)."""
+    """An optional value that was taken as absent (D-14); `reason` as it would be, were it fatal."""
 
     flid: int
     tag: str
     text: str
     record: int
+    reason: str
 
 
 @frozen
@@ -57,11 +58,10 @@ class _Reader:
             )
         if kind is Kind.TEXT or is_legal(kind, text):
             return True
+        reason = problem_of(kind, tag)
         if self.strict:
-            raise Malformed(
-                problem_of(kind, tag), flid=self.flid, tag=tag, text=text, record=self.record, ordinal=ordinal
-            )
-        self.dropped.append(BadValue(self.flid, tag, text, self.record))
+            raise Malformed(reason, flid=self.flid, tag=tag, text=text, record=self.record, ordinal=ordinal)
+        self.dropped.append(BadValue(self.flid, tag, text, self.record, reason))
         return False
 
 

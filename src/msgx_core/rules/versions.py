@@ -46,15 +46,7 @@ def _put(
     before = draft.before
     listed = mafl if draft.is_live and draft.main_flid is None else ()
     changed = _changed(draft, listed)
-    unchanged = (
-        policy.suppress_unchanged
-        and before is not None
-        and before.is_live
-        and draft.is_live
-        and not changed
-        and before.operation_day == draft.operation_day
-    )
-    if unchanged and before is not None:
+    if before is not None and policy.suppress_unchanged and _is_same(draft, before, changed):
         state = evolve(before, last_msg_id=msg_id)
         return FlightPut(state, before.version, advanced=False, raw_sections=draft.raw_sections)
     state = FlightState(
@@ -76,6 +68,12 @@ def _put(
         reason=draft.reason,
         raw_sections=draft.raw_sections,
     )
+
+
+def _is_same(draft: Draft, before: FlightState, changed: tuple[str, ...]) -> bool:
+    """Whether the full state of a live flight came out as it was."""
+    lives_on = before.is_live and draft.is_live
+    return lives_on and not changed and before.operation_day == draft.operation_day
 
 
 def _changed(draft: Draft, mafl: tuple[Child, ...]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgx_core.errors import Protocol
+from msgx_core.errors import Malformed, Protocol
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.change import FlightSnapshot
 from msgx_core.pipeline.desk import Desk, Work
@@ -28,10 +28,15 @@ def bad_values(work: Work, dropped: Sequence[BadValue]) -> tuple[str | None, tup
     """The place of dropped values for `DETAIL`, and the one alert about them (D-14, D-41)."""
     if not dropped:
         return None, ()
-    places = [f"record {b.record + 1}, flight {b.flid}, tag {b.tag}, text {b.text[:40]!r}" for b in dropped]
-    more = f"; and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    detail = f"taken as absent: {'; '.join(places[:_SHOWN])}{more}"
+    more = f"; and {len(dropped) - _SHOWN} more" if len(dropped) > _SHOWN else ""
+    detail = f"taken as absent: {'; '.join(_place(work, bad) for bad in dropped[:_SHOWN])}{more}"
     return detail, (Alert(AlertCode.BAD_VALUE, work.msg_id, dropped[0].flid, detail),)
+
+
+def _place(work: Work, bad: BadValue) -> str:
+    error = Malformed(bad.reason, flid=bad.flid, tag=bad.tag, text=bad.text, record=bad.record)
+    work.locate(error)
+    return error.detail or ""
 
 
 def observe(work: Work, desk: Desk, snapshot: FlightSnapshot, truncated: int = 0) -> None:

@@ -1,0 +1,5 @@
+"""Where alembic starts; everything is in `upgrading`."""
+
+from msgx_adapters.store_sql.upgrading import run_environment
+
+run_environment()

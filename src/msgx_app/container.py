@@ -78,6 +78,19 @@ def pipeline_config_of(settings: Settings) -> PipelineConfig:
     )
 
 
+def without_effect(settings: Settings) -> tuple[str, ...]:
+    """Settings that are set and that this version does nothing with yet."""
+    later = {
+        "msgx.archive.url": settings.archive.url is not None and settings.store.url.scheme != "sqlite",
+        "msgx.history.url": settings.history.url is not None,
+        "msgx.requests.daily-at": settings.requests.daily_at is not None,
+        "msgx.http.tokens": bool(settings.http.tokens),
+    }
+    return tuple(
+        f"{key} is set; this version does nothing with it yet" for key, given in later.items() if given
+    )
+
+
 @contextmanager
 def open_container(
     settings: Settings,

@@ -1,26 +1,26 @@
-"""The schema of the database and its version."""
+"""The schema of the database: made from its declaration in `ddl/`, looked at, brought up."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
 from msgx_adapters.store_postgres.commenting import tag_comments
+from msgx_adapters.store_postgres.migrations import REVISIONS
 from msgx_adapters.store_postgres.pool import Pool
 from msgx_adapters.store_postgres.statement import in_schema, statement
 from msgx_adapters.store_postgres.tables import places
 from msgx_adapters.store_postgres.target import DEFAULT_SCHEMA
+from msgx_adapters.store_sql.revisions import no_alembic, without_revision
 from msgx_core.errors import ConfigError, Rejected, Transient
-
-VERSION = 1
-"""The schema that this program reads and writes; `STORE_INFO` has it as `schema-version`."""
 
 _TEMPLATES = "templates.sql"
 _OLDEST_SERVER = 140000
 _LOOK = (
     "SELECT current_setting('server_version_num')::integer AS SERVER,"
-    " to_regclass(:info::text) IS NOT NULL AS IS_OURS"
+    " to_regclass(:info::text) IS NOT NULL AS IS_OURS, to_regclass(:versions::text) IS NOT NULL AS IS_STAMPED"
 )
-_VERSION = "SELECT VALUE FROM msgx.STORE_INFO WHERE NAME = 'schema-version'"
+_REVISION = "SELECT version_num AS REVISION FROM msgx.alembic_version"
+
 _PLANS = {
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
@@ -37,7 +37,13 @@ _ALREADY_THERE = frozenset({"42P06", "42P07", "42723", "23505"})
 
 
 def schema_sql(schema: str = DEFAULT_SCHEMA) -> str:
-    """The whole schema as one script, as `msgx migrate --sql` prints it. The store's id comes with it."""
+    """The whole schema at the newest revision, as one script. The store's id comes with it."""
+    stamp = f"INSERT INTO msgx.alembic_version (version_num) VALUES ('{REVISIONS.newest}');\n"
+    return declared_sql(schema) + in_schema(stamp, schema)
+
+
+def declared_sql(schema: str = DEFAULT_SCHEMA) -> str:
+    """The schema as `ddl/` declares it, without the revision."""
     folder = files(__package__).joinpath("ddl")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     text = "\n".join(
@@ -50,8 +56,7 @@ def schema_sql(schema: str = DEFAULT_SCHEMA) -> str:
 
 def _places(schema: str) -> dict[str, str]:
     plans = " ".join(f"SET {name} = {value}" for name, value in _PLANS.items())
-    own = {"schema": schema, "version": str(VERSION), "plans": plans, "tag_comments": tag_comments()}
-    return {**places(), **own}
+    return {**places(), "plans": plans, "tag_comments": tag_comments(), "schema": schema}
 
 
 def grants_sql(schema: str = DEFAULT_SCHEMA, *, app: str = "msgx_app", reader: str = "msgx_read") -> str:
@@ -62,51 +67,65 @@ def grants_sql(schema: str = DEFAULT_SCHEMA, *, app: str = "msgx_app", reader: s
     return text
 
 
-def schema_version(pool: Pool) -> int:
-    """The version of a schema; 0 when it is not there. `ConfigError` for a server that is too old."""
+def lock_sql(schema: str) -> str:
+    """A call that lets one transaction at a time make or change a schema."""
+    return f"pg_advisory_xact_lock(hashtextextended('msgx schema {schema}', 0))"
+
+
+def schema_revision(pool: Pool) -> str | None:
+    """The revision of a schema; None when it is not there.
+
+    `ConfigError` for a server that is too old, and for our tables without a revision.
+    """
     schema = pool.target.schema
-    (found,) = pool.rows(statement("look", _LOOK), {"info": f'"{schema}".store_info'}, again=True)
+    names = {"info": f'"{schema}".store_info', "versions": f'"{schema}".alembic_version'}
+    (found,) = pool.rows(statement("look", _LOOK), names, again=True)
     if found["SERVER"] < _OLDEST_SERVER:
         raise ConfigError([f"PostgreSQL {found['SERVER'] // 10000} is too old for the store: 14 is needed"])
     if not found["IS_OURS"]:
-        return 0
-    (row,) = pool.rows(statement("version", in_schema(_VERSION, schema)), {}, again=True)
-    return int(row["VALUE"])
+        return None
+    if found["IS_STAMPED"]:
+        rows = pool.rows(statement("revision", in_schema(_REVISION, schema)), {}, again=True)
+        if len(rows) == 1:
+            return str(rows[0]["REVISION"])
+    raise without_revision(_named(pool))
 
 
 def migrate(pool: Pool) -> None:
-    """Bring the schema up to `VERSION`; nothing happens when it is there already, made by another meanwhile.
+    """Bring the schema up to the newest revision; nothing happens when it is there already.
 
-    Raises `ConfigError` for a newer schema and where the rights are missing.
+    A new one is made from its declaration; alembic upgrades an older one, unless a running msgx holds the
+    lease: `InUse`. Raises `ConfigError` for a newer schema and where rights or alembic are missing.
     """
-    version = schema_version(pool)
-    _refuse_newer(version)
-    if version == VERSION:
-        return
+    found = schema_revision(pool)
+    if found is None:
+        _make(pool)
+    elif REVISIONS.is_older(_named(pool), found):
+        try:
+            from msgx_adapters.store_postgres.upgrading import upgrade
+        except ModuleNotFoundError as error:
+            raise no_alembic(_named(pool), found, REVISIONS) from error
+        upgrade(pool.target, pool.timeout_s, REVISIONS)
+
+
+def _make(pool: Pool) -> None:
+    schema = pool.target.schema
     try:
-        pool.script(schema_sql(pool.target.schema))
+        pool.script(f"SELECT {lock_sql(schema)};\n{schema_sql(schema)}")
     except Rejected as error:
-        if error.reason.rpartition(":")[2] not in _ALREADY_THERE or schema_version(pool) != VERSION:
-            raise ConfigError([f"the schema {pool.target.schema} cannot be made: {error.detail}"]) from error
+        made_by_another = error.reason.rpartition(":")[2] in _ALREADY_THERE
+        if not made_by_another or schema_revision(pool) != REVISIONS.newest:
+            raise ConfigError([f"the schema {schema} cannot be made: {error.detail}"]) from error
     except Transient as error:
         if "42501" in error.detail:
-            raise ConfigError([f"the schema {pool.target.schema} cannot be made: {error.detail}"]) from error
+            raise ConfigError([f"the schema {schema} cannot be made: {error.detail}"]) from error
         raise
 
 
 def check(pool: Pool) -> None:
     """Raise `ConfigError` with the remedy unless the schema is the one of this program."""
-    version = schema_version(pool)
-    _refuse_newer(version)
-    if version < VERSION:
-        found = f"has schema version {version}" if version else "has no schema yet"
-        raise ConfigError(
-            [f"the store {pool.target.name} {found}, this msgx needs version {VERSION}: run `msgx migrate`"]
-        )
+    REVISIONS.must_fit(_named(pool), schema_revision(pool))
 
 
-def _refuse_newer(version: int) -> None:
-    if version > VERSION:
-        raise ConfigError(
-            [f"the store has schema version {version}, this msgx knows {VERSION}: use the newer msgx again"]
-        )
+def _named(pool: Pool) -> str:
+    return f"the store {pool.target.name}"

@@ -75,12 +75,12 @@ class PostgresStore(
             pool.close()
             raise
 
-    def schema_version(self) -> int:
-        """The version of the schema in the database."""
-        return schemas.schema_version(self.pool)
+    def schema_revision(self) -> str | None:
+        """The revision of the schema in the database: four digits."""
+        return schemas.schema_revision(self.pool)
 
     def migrate(self) -> None:
-        """Bring the schema up to this program's version. Idempotent."""
+        """Bring the schema up to this program's revision. Idempotent."""
         schemas.migrate(self.pool)
 
     def close(self) -> None:

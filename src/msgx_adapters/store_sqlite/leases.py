@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgx_adapters.store_sqlite.connection import Connection
+from msgx_adapters.store_sqlite.schema import check_inside
 from msgx_adapters.store_sqlite.session import SQL, Role
 from msgx_core.ports.store import LeaseGrant, LeaseView
 
@@ -11,8 +12,12 @@ class LeaseRole(Role):
     """`ports.store.Leases`."""
 
     def acquire_lease(self, holder: str, expiry_s: float) -> LeaseGrant:
-        """Take the lease if it is free, expired or our own; raises the epoch."""
+        """Take the lease if it is free, expired or our own; raises the epoch.
+
+        A standby that has slept through an upgrade of the schema does not get to work: `ConfigError`.
+        """
         with self.db.write():
+            check_inside(self.db)
             before = _view(self.db)
             if before.holder not in {None, holder} and before.expires_in_s > 0:
                 return LeaseGrant(granted=False, view=before)

@@ -1,66 +1,82 @@
-"""The schema of the file and its version."""
+"""The schema of the file: made from its declaration in `schema.sql`, looked at, brought up."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 from importlib.resources import files
-from uuid import uuid4
 
+from msgx_adapters.store_sql.revisions import no_alembic, without_revision
 from msgx_adapters.store_sqlite.connection import Connection
+from msgx_adapters.store_sqlite.migrations import REVISIONS
 from msgx_core.errors import ConfigError
 
-VERSION = 1
-"""The schema that this program reads and writes; `PRAGMA user_version` of the file."""
-
 _OLDEST_SQLITE = (3, 37, 0)
+_NAME = "the store"
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 
 
 def schema_sql() -> str:
-    """The whole schema, as `msgx migrate --sql` prints it."""
+    """The whole schema at the newest revision. The store's id comes with it."""
+    return f"{declared_sql()}INSERT INTO alembic_version (version_num) VALUES ('{REVISIONS.newest}');\n"
+
+
+def declared_sql() -> str:
+    """The schema as `schema.sql` declares it, without the revision."""
     return files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
 
 
-def schema_version(db: Connection) -> int:
-    """The version of a database; 0 when it has no schema of ours."""
+def schema_revision(db: Connection) -> str | None:
+    """The revision of a database; None when it is empty. `ConfigError` when it is not a store."""
     with db.read():
-        return int(db.value("PRAGMA user_version"))
+        return _revision(db)
+
+
+def _revision(db: Connection) -> str | None:
+    tables = {row["name"].lower() for row in db.rows(_TABLES)}
+    if not tables:
+        return None
+    if "store_info" not in tables:
+        raise ConfigError(["the file of the store is a database of something else: name another file"])
+    found = db.rows("SELECT version_num FROM alembic_version") if "alembic_version" in tables else []
+    if len(found) != 1:
+        raise without_revision(_NAME)
+    return str(found[0]["version_num"])
 
 
 def migrate(db: Connection) -> None:
-    """Bring the schema up to `VERSION`; nothing happens when it is there already.
+    """Bring the schema up to the newest revision; nothing happens when it is there already.
 
-    Raises `ConfigError` for a newer schema and for a file that holds other tables.
+    A new one is made from its declaration; alembic upgrades an older one, unless a running msgx holds the
+    lease: `InUse`. Raises `ConfigError` for a newer schema, for a file that holds other tables, and where
+    alembic is missing.
     """
     _check_library()
     with db.write():
-        version = int(db.value("PRAGMA user_version"))
-        _refuse_newer(version)
-        if version == VERSION:
+        found = _revision(db)
+        if found is None:
+            for statement in split(schema_sql()):
+                db.run(statement)
             return
-        if db.value("SELECT COUNT(*) FROM sqlite_master"):
-            raise ConfigError(["the file of the store is a database of something else: name another file"])
-        for statement in _statements(schema_sql()):
-            db.run(statement)
-        db.run("INSERT INTO STORE_INFO (NAME, VALUE) VALUES ('id', :id)", {"id": uuid4().hex})
-        db.run(f"PRAGMA user_version = {VERSION}")
+        if not REVISIONS.is_older(_NAME, found):
+            return
+        path = db.rows("SELECT file FROM pragma_database_list WHERE name = 'main'")[0]["file"]
+    try:
+        from msgx_adapters.store_sqlite.upgrading import upgrade
+    except ModuleNotFoundError as error:
+        raise no_alembic(_NAME, found, REVISIONS) from error
+    upgrade(path, REVISIONS)
 
 
 def check(db: Connection) -> None:
     """Raise `ConfigError` with the remedy unless the schema is the one of this program."""
     _check_library()
-    version = schema_version(db)
-    _refuse_newer(version)
-    if version < VERSION:
-        found = f"has schema version {version}" if version else "has no schema yet"
-        raise ConfigError([f"the store {found}, this msgx needs version {VERSION}: run `msgx migrate`"])
+    REVISIONS.must_fit(_NAME, schema_revision(db))
 
 
-def _refuse_newer(version: int) -> None:
-    if version > VERSION:
-        raise ConfigError(
-            [f"the store has schema version {version}, this msgx knows {VERSION}: use the newer msgx again"]
-        )
+def check_inside(db: Connection) -> None:
+    """`check` in a transaction that has begun."""
+    REVISIONS.must_fit(_NAME, _revision(db))
 
 
 def _check_library() -> None:
@@ -69,7 +85,7 @@ def _check_library() -> None:
         raise ConfigError([f"SQLite {sqlite3.sqlite_version} is too old for the store: {needed} is needed"])
 
 
-def _statements(script: str) -> Iterator[str]:
+def split(script: str) -> Iterator[str]:
     """The statements of a script; `executescript` would commit before it starts."""
     pending = ""
     for line in script.splitlines(keepends=True):

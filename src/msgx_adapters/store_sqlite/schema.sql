@@ -1,6 +1,12 @@
--- The SQLite store of msgx, version 1 (PRAGMA user_version).
+-- The SQLite store of msgx.
 -- Instants are UTC in ISO 8601 with microseconds, fixed width, so that text order is time order; days
 -- are YYYY-MM-DD. Column names are those of the design.
+
+-- The revision of the schema, as alembic keeps it; there already when alembic runs this.
+CREATE TABLE IF NOT EXISTS alembic_version (
+    version_num VARCHAR(32) NOT NULL,
+    CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
 
 CREATE TABLE STORE_INFO (
     NAME TEXT NOT NULL PRIMARY KEY,
@@ -255,3 +261,4 @@ CREATE TABLE SCHD_SNAP_LOG (
 INSERT INTO PIPELINE_LOCK (ID, EPOCH) VALUES (1, 0);
 INSERT INTO LEASE (ID, HOLDER, EXPIRES_UNIX) VALUES (1, NULL, 0);
 INSERT INTO COUNTERS (NAME, VALUE) VALUES ('event_msg', 0), ('event_schd', 0), ('apply_no', 0);
+INSERT INTO STORE_INFO (NAME, VALUE) VALUES ('id', lower(hex(randomblob(16))));

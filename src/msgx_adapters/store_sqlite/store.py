@@ -84,12 +84,12 @@ class SqliteStore(
         """The connection that writes."""
         return self.db
 
-    def schema_version(self) -> int:
-        """The version of the schema in the file."""
-        return schema.schema_version(self.db)
+    def schema_revision(self) -> str | None:
+        """The revision of the schema in the file: four digits."""
+        return schema.schema_revision(self.db)
 
     def migrate(self) -> None:
-        """Bring the schema up to this program's version. Idempotent."""
+        """Bring the schema up to this program's revision. Idempotent."""
         schema.migrate(self.db)
 
     def close(self) -> None:

@@ -58,6 +58,7 @@ def check(common: Common) -> None:
     """
     from msgx_app import backends
     from msgx_app.cli.services import ask_all
+    from msgx_app.container import without_effect
     from msgx_app.settings import ConfigProblems
     from msgx_core.pipeline.selfcheck import check_numbers
 
@@ -71,11 +72,13 @@ def check(common: Common) -> None:
         asked = ask_all(loaded.settings, backends.system_clock(), opened)
     rows = [answer.row for answer in asked.answers]
     if common.as_json:
-        output.print_json({"PROBLEMS": [{"LEGAL": text} for text in wrong], "SERVICES": rows})
+        notes = list(without_effect(loaded.settings))
+        problems = [{"LEGAL": text} for text in wrong]
+        output.print_json({"PROBLEMS": problems, "NOTES": notes, "SERVICES": rows})
     else:
         where = common.config_path() or "defaults and environment (there is no file)"
         print(f"{where}: {f'{len(wrong)} problems' if wrong else 'ok'}")
-        for text in wrong:
+        for text in (*wrong, *without_effect(loaded.settings)):
             output.note(text)
         output.print_rows(rows, ("SERVICE", "OK", "URL", "ERROR"), empty="")
     if wrong:

@@ -132,6 +132,15 @@ class InboxContract(MarkCases):
             inbox.send("<MSG>\ud800</MSG>")
         assert list(inbox.scan(0, 10)) == []
 
+    def test_several_go_in_together_or_not_at_all(self, inbox: Inbox) -> None:
+        """In the order given, ids rising; one that cannot be stored keeps all out (D-44)."""
+        with pytest.raises(ValueError, match=r"."):
+            inbox.send_many([XML, "<MSG>\ud800</MSG>"])
+        assert list(inbox.scan(0, 10)) == []
+        ids = inbox.send_many([XML, XML, XML])
+        assert ids == sorted(set(ids))
+        assert list(inbox.scan(0, 10)) == ids
+
     def test_an_outage_is_told_apart_and_passes(self, inbox: Inbox, mailbox: MailboxHarness) -> None:
         """R-024, D-04: `Transient`, never "no messages"; the same adapter works afterwards."""
         msg_id = mailbox.put(XML)

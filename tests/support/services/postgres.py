@@ -24,7 +24,7 @@ DECLARE
     v_sequence regclass;
 BEGIN
     FOR v_table IN SELECT oid FROM pg_class WHERE relnamespace = '{schema}'::regnamespace AND relkind = 'r'
-        AND relname NOT IN ('pipeline_lock', 'lease', 'counters', 'store_info')
+        AND relname NOT IN ('pipeline_lock', 'lease', 'counters', 'store_info', 'alembic_version')
     LOOP
         EXECUTE format('DELETE FROM %s', v_table);
     END LOOP;

@@ -1,5 +1,11 @@
 -- Messages, events, requests, logs and the facts of the store itself. Downstream services may read all of it.
 
+-- The revision of the schema, as alembic keeps it; there already when alembic runs this.
+CREATE TABLE IF NOT EXISTS msgx.alembic_version (
+    version_num varchar(32) NOT NULL,
+    CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+
 CREATE TABLE msgx.STORE_INFO (
     NAME text COLLATE "C" NOT NULL PRIMARY KEY,
     VALUE text NOT NULL

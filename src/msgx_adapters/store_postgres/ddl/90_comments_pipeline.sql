@@ -1,8 +1,11 @@
 -- What tables and columns mean, for who reads the database.
 
+COMMENT ON TABLE msgx.alembic_version IS 'One row: the revision of this schema.';
+COMMENT ON COLUMN msgx.alembic_version.version_num IS 'Four digits; a later one is a later revision.';
+
 COMMENT ON TABLE msgx.STORE_INFO IS
-    'Facts about the store: its id, the schema version, choices made at first use.';
-COMMENT ON COLUMN msgx.STORE_INFO.NAME IS 'id, schema-version, or pin.<setting>.';
+    'Facts about the store: its id, choices made at first use.';
+COMMENT ON COLUMN msgx.STORE_INFO.NAME IS 'id, or pin.<setting>.';
 COMMENT ON COLUMN msgx.STORE_INFO.VALUE IS 'Its value as text.';
 
 COMMENT ON TABLE msgx.PIPELINE_LOCK IS

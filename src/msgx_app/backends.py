@@ -184,16 +184,42 @@ def open_telemetry(clock: Clock, renderer: Literal["json", "console"]) -> Teleme
     return StructlogTelemetry(clock=clock, renderer=renderer)
 
 
-def schema_sql(settings: Settings) -> str:
-    """What a DBA would run to make the store's schema."""
-    if settings.store.url.scheme == "postgresql":
-        from msgx_adapters.store_postgres import Target
-        from msgx_adapters.store_postgres import schema_sql as postgres_schema
+def migration_script(settings: Settings, since: str | None = None) -> tuple[str, str | None]:
+    """What a DBA would run to make or upgrade the store's schema, and a remark on what it is for."""
+    url = settings.store.url
+    if url.scheme == "postgresql":
+        from msgx_adapters.store_postgres import migration_script as postgres_script
 
-        return postgres_schema(Target.of(settings.store.url.text).schema)
-    from msgx_adapters.store_sqlite import schema_sql as sqlite_schema
+        timeout_s = settings.timeouts.store.total_seconds()
+        return postgres_script(url.text, timeout_s=timeout_s, since=since)
+    from msgx_adapters.store_sqlite import migration_script as sqlite_script
 
-    return sqlite_schema()
+    return sqlite_script(url.path, since=since)
+
+
+def store_grants(settings: Settings) -> str | None:
+    """What the schema's owner runs for the roles of the store; None where there are no roles."""
+    if settings.store.url.scheme != "postgresql":
+        return None
+    from msgx_adapters.store_postgres import Target, grants_sql
+
+    return grants_sql(Target.of(settings.store.url.text).schema)
+
+
+def mailbox_grants(settings: Settings) -> str | None:
+    """What the mailbox's owner runs for msgx; None where there are no rights to grant."""
+    if settings.mailbox.url.scheme != "mysql":
+        return None
+    from msgx_adapters.inbox_mysql import grants_sql
+
+    table, column = settings.mailbox.table, settings.mailbox.column
+    return grants_sql(
+        settings.mailbox.url.text,
+        inbound=table.inbound,
+        outbound=table.outbound,
+        inbound_id=column.inbound_id,
+        processed=column.inbound_processed,
+    )
 
 
 def _made(

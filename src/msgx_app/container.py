@@ -9,11 +9,14 @@ from typing import Literal
 
 from attrs import frozen
 
-from msgx_app import backends
+from msgx_app import archives, backends, histories, outbounds
 from msgx_app.settings import Settings
 from msgx_core.model.schedule import DnldCoverage as CoreCoverage
-from msgx_core.pipeline.pipeline import Pipeline, PipelineConfig
-from msgx_core.ports import Bus, Cache, Clock, Codec, Inbox, Store, Telemetry
+from msgx_core.pipeline.pipeline import Extras, Pipeline, PipelineConfig
+from msgx_core.pipeline.requests import RequestPolicy
+from msgx_core.pipeline.retention import RetentionPolicy
+from msgx_core.ports import Archive, Bus, Cache, Clock, Codec, Inbox, Store, Telemetry
+from msgx_core.rules.ended import EndedWindows
 from msgx_core.rules.policy import MissingFlight as CoreMissing
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.policy import TimeFormat as CoreTimeFormat
@@ -34,6 +37,7 @@ class Container:
     codec: Codec
     lock: threading.RLock
     pipeline: Pipeline
+    archive: Archive | None = None
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -75,15 +79,41 @@ def pipeline_config_of(settings: Settings) -> PipelineConfig:
         topic_msg=settings.kafka.topic.msg,
         topic_schd=settings.kafka.topic.schd,
         mailbox_write_enabled=settings.mailbox.write_enabled,
+        requests=RequestPolicy(
+            sender=settings.outbound.sender,
+            routing_schedule=settings.outbound.routing_id.schedule,
+            routing_reference=settings.outbound.routing_id.reference,
+            timeout=settings.requests.timeout,
+            daily_at=settings.requests.daily_at,
+        ),
+        ended=ended_windows_of(settings),
+        retention=RetentionPolicy(
+            events=flow.event_retention,
+            processed=flow.proc_retention,
+            snapshot_log=flow.snap_log_retention,
+            requests=flow.request_retention,
+            ledger=flow.ledger_retention,
+            history=settings.history.retention,
+        ),
+    )
+
+
+def ended_windows_of(settings: Settings) -> EndedWindows:
+    """When a flight has ended, from the settings."""
+    windows = settings.history.window
+    return EndedWindows(
+        sodt=windows.sodt,
+        cncl=windows.cncl,
+        naat=windows.naat,
+        neat=windows.neat,
+        deleted=windows.deleted,
+        null_day=settings.history.null_day_retention,
     )
 
 
 def without_effect(settings: Settings) -> tuple[str, ...]:
     """Settings that are set and that this version does nothing with yet."""
     later = {
-        "msgx.archive.url": settings.archive.url is not None and settings.store.url.scheme != "sqlite",
-        "msgx.history.url": settings.history.url is not None,
-        "msgx.requests.daily-at": settings.requests.daily_at is not None,
         "msgx.http.tokens": bool(settings.http.tokens),
     }
     return tuple(
@@ -117,6 +147,7 @@ def open_container(
         opened.callback(cache.close)
         bus = backends.open_bus(settings, clock)
         opened.callback(bus.close)
+        extras = _extras(settings, clock, telemetry, create, opened)
         codec = backends.open_codec(settings)
         pipeline = Pipeline(
             inbox=inbox,
@@ -125,8 +156,25 @@ def open_container(
             bus=bus,
             codec=codec,
             clock=clock,
-            telemetry=telemetry,
+            extras=extras,
             config=pipeline_config_of(settings),
             lock=lock,
         )
-        yield Container(settings, clock, telemetry, inbox, store, cache, bus, codec, lock, pipeline)
+        archive = extras.archive
+        yield Container(settings, clock, telemetry, inbox, store, cache, bus, codec, lock, pipeline, archive)
+
+
+def _extras(
+    settings: Settings, clock: Clock, telemetry: Telemetry, create: bool, opened: ExitStack
+) -> Extras:
+    """What the settings may leave out; `opened` closes it."""
+    outbound = outbounds.open_outbound(settings, clock, create=create)
+    if outbound is not None:
+        opened.callback(outbound.close)
+    archive = archives.open_archive(settings, timeout_s=archives.WRITING_TIMEOUT_S)
+    if archive is not None:
+        opened.callback(archive.close)
+    history = histories.open_history(settings)
+    if history is not None:
+        opened.callback(history.close)
+    return Extras(telemetry, outbound, history, archive)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from msgx_core.model.message import DecodedMessage as DecodedMessage
     from msgx_core.model.message import FlightRecord as FlightRecord
     from msgx_core.model.message import Meta as Meta
+    from msgx_core.pipeline.pipeline import Extras as Extras
     from msgx_core.pipeline.pipeline import Pipeline as Pipeline
     from msgx_core.pipeline.pipeline import PipelineConfig as PipelineConfig
     from msgx_core.rules.coverage import check_package as check_package
@@ -49,7 +50,7 @@ _HOMES = {
     "msgx_core.model.flight": "FlightState",
     "msgx_core.model.identity": "Identity",
     "msgx_core.model.message": "DecodedMessage FlightRecord Meta",
-    "msgx_core.pipeline.pipeline": "Pipeline PipelineConfig",
+    "msgx_core.pipeline.pipeline": "Extras Pipeline PipelineConfig",
     "msgx_core.rules.coverage": "check_package",
     "msgx_core.rules.merge": "apply_flop merge_adft merge_complete read_flop",
     "msgx_core.rules.policy": "Policy",

@@ -9,13 +9,17 @@ from msgx_core.ports import Store
 from msgx_core.testing.store_contract_atomicity import AtomicityContract
 from msgx_core.testing.store_contract_effects import EffectContract
 from msgx_core.testing.store_contract_events import EventContract
+from msgx_core.testing.store_contract_evidence import EvidenceContract
 from msgx_core.testing.store_contract_leases import LeaseContract
 from msgx_core.testing.store_contract_ledger import LedgerContract
 from msgx_core.testing.store_contract_messages import MessageContract
 from msgx_core.testing.store_contract_operator import OperatorContract
 from msgx_core.testing.store_contract_outbox import OutboxContract
 from msgx_core.testing.store_contract_reading import ReadingContract
+from msgx_core.testing.store_contract_requests import RequestContract
+from msgx_core.testing.store_contract_retention import RetentionContract
 from msgx_core.testing.store_contract_roundtrip import RoundTripContract
+from msgx_core.testing.store_contract_sweeping import SweepingContract
 from msgx_core.testing.store_contract_views import ViewContract
 from msgx_core.testing.store_contract_writebacks import WritebackContract
 from services.postgres import POSTGRES, Tables, empty, own_schema
@@ -78,6 +82,10 @@ class TestEvents(EventContract):
     pass
 
 
+class TestEvidence(EvidenceContract):
+    pass
+
+
 class TestReading(ReadingContract):
     pass
 
@@ -103,4 +111,16 @@ class TestOperator(OperatorContract):
 
 
 class TestViews(ViewContract):
+    pass
+
+
+class TestRequests(RequestContract):
+    pass
+
+
+class TestSweeping(SweepingContract):
+    pass
+
+
+class TestRetention(RetentionContract):
     pass

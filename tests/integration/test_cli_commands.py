@@ -10,7 +10,14 @@ import wire
 from msgx_app.cli.app import COMMANDS
 from msgx_cli import Msgx, MsgxInside
 
-ARGUMENTS = {"send": ["x"], "decode": ["x"], "ref": ["ARPT"], "replay": ["1"]}
+ARGUMENTS = {
+    "send": ["x"],
+    "decode": ["x"],
+    "ref": ["ARPT"],
+    "replay": ["1"],
+    "explain": ["1"],
+    "recover": ["--republish"],
+}
 NEEDS_CONFIG = [name for name in COMMANDS if name not in ("init", "config", "cache", "decode")]
 
 
@@ -25,7 +32,7 @@ def test_an_unknown_option_is_a_usage_error(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NEEDS_CONFIG)
 def test_a_bad_configuration_is_exit_code_3(name: str, tmp_path: Path) -> None:
     (tmp_path / "msgx.toml").write_text('[msgx.airport]\ncode = "nowhere"\n[msgx.lease]\nrenew = "9s"\n')
-    extra = ["--reason", "x"] if name == "replay" else []
+    extra = ["--reason", "x"] if name in ("replay", "recover") else []
     answer = MsgxInside(tmp_path)(name, *ARGUMENTS.get(name, []), *extra)
     assert answer.code == 3
     assert "msgx.airport.code" in answer.err

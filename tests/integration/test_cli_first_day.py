@@ -160,6 +160,7 @@ def test_status(day: tuple[Msgx, dict[str, int]]) -> None:
         ("mailbox", True),
         ("cache", True),
         ("bus", True),
+        ("archive", True),
     ]
 
 

@@ -117,6 +117,7 @@ def test_status_names_the_culprit_and_tells_the_rest(msgx: Msgx) -> None:
         "mailbox": True,
         "cache": True,
         "bus": False,
+        "archive": True,
     }
     assert found["MESSAGES"]
     assert "the bus" in msgx("status").err
@@ -124,7 +125,7 @@ def test_status_names_the_culprit_and_tells_the_rest(msgx: Msgx) -> None:
     answer = msgx("status", "--json")
     assert answer.code == 4
     assert "MESSAGES" not in answer.json
-    assert [row["OK"] for row in answer.json["SERVICES"]] == [False, True, True, False]
+    assert [row["OK"] for row in answer.json["SERVICES"]] == [False, True, True, False, True]
     assert "store" in msgx("messages").err
     assert msgx("config", "check").code == 4
 

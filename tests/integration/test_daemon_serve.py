@@ -14,7 +14,7 @@ from msgx_core.ports.operations import MessageFilter
 from processes import Served, memory_settings, served, wait_for
 from wire import flop, fltr, gate, message, schedule
 
-LOOPS = {"lease", "poller", "pump", "write-back", "relay-msg", "relay-schd", "jobs"}
+LOOPS = {"lease", "poller", "pump", "write-back", "relay-msg", "relay-schd", "jobs", "retention"}
 
 
 def inbox_of(daemon: Served) -> MemoryInbox:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -153,9 +152,7 @@ def test_a_missing_schema_names_the_remedy(server: str) -> None:
 def test_a_newer_schema_is_refused(server: str) -> None:
     with own_schema(server) as url:
         with connect(server_of(url)) as other:
-            other.execute(
-                f"UPDATE {schema_of(url)}.STORE_INFO SET VALUE = '99' WHERE NAME = 'schema-version'"
-            )
+            other.execute(f"UPDATE {schema_of(url)}.alembic_version SET version_num = '0099'")
         for create in (False, True):
             with pytest.raises(ConfigError, match="newer"):
                 PostgresStore.open(url, create=create)
@@ -178,7 +175,7 @@ def test_making_it_twice_or_at_once_makes_it_once(server: str) -> None:
             assert len(set(threads.map(made, range(4)))) == 1
 
 
-def test_the_script_for_a_dba_makes_the_same(server: str, tmp_path: Path) -> None:
+def test_the_script_for_a_dba_makes_the_same(server: str) -> None:
     """`msgx migrate --sql`: any client can run it, and the store starts on it."""
     with own_schema(server) as url:
         name = schema_of(url)
@@ -186,7 +183,6 @@ def test_the_script_for_a_dba_makes_the_same(server: str, tmp_path: Path) -> Non
             dba.execute(f"DROP SCHEMA {name} CASCADE")
             dba.execute(schema_sql(name))
         store = PostgresStore.open(url)
-        assert store.schema_version() == 1
         assert len(store.store_id()) == 32
         store.close()
 

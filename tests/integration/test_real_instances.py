@@ -9,22 +9,19 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime
 from typing import Any
 
 import pytest
 from attrs import frozen
 
-from real_set import TIMEOUTS, TOPICS, RealSet, real_set
+from real_set import RealSet, real_set
 from services import mysql, postgres
 from services.base import wait_until
-from services.kafka import create_topics
 from wire import adft, flop, fltr, gate
 
-PUT = "INSERT INTO CMINMSGS (CMINMSGS_CLOB_MSG, CMINMSGS_DATE_RECEIVED) VALUES (%s, NOW())"
-FLIGHTS = 20
+PUT = "INSERT INTO CMINMSGS (CMINMSGS_CLOB_MSG) VALUES (%s)"
 
-# The server's own account of who wrote what when; it lasts when rows are written again.
+# The server's own account of who wrote what when: rows show only who wrote last.
 WATCH = """
 CREATE SCHEMA watch;
 CREATE TABLE watch.WRITES (
@@ -33,20 +30,20 @@ CREATE TABLE watch.WRITES (
 );
 CREATE FUNCTION watch.NOTE() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+    v_old jsonb := COALESCE(to_jsonb(OLD), '{}');
     v_new jsonb := to_jsonb(NEW);
 BEGIN
     INSERT INTO watch.WRITES (EPOCH, IN_FORCE, MSG_ID, APPLIED, EVENT_ID) SELECT NEW.EPOCH, L.EPOCH,
         (v_new ->> 'msg_id')::bigint,
-        CASE WHEN TG_OP = 'UPDATE' AND to_jsonb(OLD) ->> 'applied_at' IS NULL THEN (v_new ->> 'apply_no')::bigint END,
-        CASE WHEN TG_OP = 'INSERT' AND v_new ->> 'target' = 'KAFKA:msg' THEN (v_new ->> 'event_id')::bigint END
+        CASE WHEN v_old ->> 'applied_at' IS NULL THEN (v_new ->> 'apply_no')::bigint END,
+        CASE WHEN v_old = '{}' AND v_new ->> 'target' = 'KAFKA:msg' THEN (v_new ->> 'event_id')::bigint END
     FROM msgx.PIPELINE_LOCK L;
     RETURN NULL;
 END
 $$;
 """
-NOTED = "CREATE TRIGGER NOTED AFTER INSERT OR UPDATE ON msgx.{} FOR EACH ROW EXECUTE FUNCTION watch.NOTE()"
+NOTED = "CREATE TRIGGER NOTED AFTER INSERT OR UPDATE ON msgx.{} FOR EACH ROW EXECUTE FUNCTION watch.NOTE();"
 
-_names = map("instance-{}".format, itertools.count(1))
 _flids = itertools.count(10_000, 1_000)
 
 
@@ -54,9 +51,7 @@ _flids = itertools.count(10_000, 1_000)
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSet]:
     with real_set(tmp_path_factory.mktemp("real")) as made:
         with postgres.connect(made.postgres.url) as owner:
-            owner.execute(WATCH)
-            for table in ("PROC_STATE", "MSG_EVENT", "FLIGHT_SCHD"):
-                owner.execute(NOTED.format(table))
+            owner.execute(WATCH + "".join(map(NOTED.format, ("PROC_STATE", "MSG_EVENT", "FLIGHT_SCHD"))))
         yield made
 
 
@@ -84,38 +79,37 @@ class Instance:
 
 
 @contextmanager
-def instance(real: RealSet, **more: str) -> Iterator[Instance]:
-    name = next(_names)
-    with real.daemon(name, **more) as process:
-        yield Instance(real, name, process)
-        if process.poll() is None:
-            process.terminate()
-            assert process.wait(10) == 0
-
-
-@contextmanager
 def pair(real: RealSet, **more: str) -> Iterator[tuple[Instance, Instance]]:
-    """The active one and the standby."""
-    with instance(real, **more) as one, instance(real, **more) as other:
+    """The active one and the standby; who still runs at the end is stopped in order."""
+    names = [f"{which}-of-{next(_flids)}" for which in ("one", "other")]
+    with real.daemon(names[0], **more) as first, real.daemon(names[1], **more) as second:
+        one, other = Instance(real, names[0], first), Instance(real, names[1], second)
         wait_until(lambda: one.holds() or other.holds(), "nobody is active")
         active, standby = (one, other) if one.holds() else (other, one)
         wait_until(lambda: bool(standby.said("standby")), "nobody stands by")
         yield active, standby
+        for process in (p for p in (first, second) if p.poll() is None):
+            process.terminate()
+            assert process.wait(10) == 0
+
+
+def wait_for_lock(real: RealSet, function: str, calls: int = 1) -> None:
+    """Until so many calls of that function wait for a lock."""
+    waiting = "SELECT QUERY FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    calling = f"{waiting} AND QUERY ILIKE '%{function}(%'"
+    wait_until(lambda: len(real.sql(calling)) == calls, f"{function} does not wait")
 
 
 @contextmanager
 def traffic(real: RealSet) -> Iterator[None]:
-    """Upstream writes changes of new flights while the context lasts."""
+    """Upstream writes changes of twenty flights while the context lasts."""
     first, stop = next(_flids), threading.Event()
 
     def write() -> None:
         with closing(mysql.connect(real.mailbox.url)) as owner, closing(owner.cursor()) as cursor:
-            for number in itertools.count():
-                flid = first + number % FLIGHTS
-                change = flop(flid, "GTDT", gate(f"B{number % 90 + 10}"))
-                cursor.execute(PUT, ((adft(fltr(flid)) if number < FLIGHTS else change).decode(),))
-                if stop.wait(0.015):
-                    return
+            for number in itertools.takewhile(lambda _: not stop.wait(0.015), itertools.count()):
+                raw = flop(first + number % 20, "GTDT", gate(f"B{number % 90 + 10}"))
+                cursor.execute(PUT, (raw.decode(),))
 
     upstream = threading.Thread(target=write)
     upstream.start()
@@ -126,14 +120,13 @@ def traffic(real: RealSet) -> Iterator[None]:
         upstream.join()
 
 
-def epoch_of(real: RealSet) -> int:
-    return int(real.sql("SELECT EPOCH FROM PIPELINE_LOCK")[0]["EPOCH"])
-
-
-def works(real: RealSet, epoch: int, messages: int = 1) -> bool:
-    """Whether so many messages have been applied in that epoch or later."""
-    found = real.sql(f"SELECT COUNT(APPLIED) AS N FROM watch.WRITES WHERE EPOCH >= {epoch}")
-    return int(found[0]["N"]) >= messages
+def works(real: RealSet, epoch: int = 0, within_s: float = 20.0) -> int:
+    """Wait until messages are applied in that epoch (0: the one in force); that epoch."""
+    epoch = epoch or int(real.sql("SELECT * FROM PIPELINE_LOCK")[0]["EPOCH"])
+    count = f"SELECT COUNT(APPLIED) AS N FROM watch.WRITES WHERE EPOCH = {epoch}"
+    wait_until(lambda: real.sql(count)[0]["N"] > 0, f"nothing is applied in epoch {epoch}", within_s)
+    time.sleep(0.5)
+    return epoch
 
 
 def all_is_well(real: RealSet) -> None:
@@ -143,9 +136,7 @@ def all_is_well(real: RealSet) -> None:
     wanted = [{"DONE": len(real.marks()), "OPEN": 0}]
     open_events = f"{done} FROM MSG_EVENT WHERE STATUS = 'PENDING'"
     wait_until(lambda: real.sql(open_events) == wanted, "not all is done", 40)
-    assert real.sql("SELECT DISTINCT STATE, ATTEMPTS FROM PROC_STATE") == [
-        {"STATE": "SUCCEEDED", "ATTEMPTS": 0}
-    ]
+    assert real.sql("SELECT * FROM PROC_STATE WHERE STATE <> 'SUCCEEDED' OR ATTEMPTS > 0") == []
     writes = real.sql("SELECT * FROM watch.WRITES ORDER BY N")
     assert [w for w in writes if w["EPOCH"] != w["IN_FORCE"]] == []
     # A takeover waits for whoever writes: numbers of two epochs could mix only if writes did.
@@ -155,36 +146,29 @@ def all_is_well(real: RealSet) -> None:
     assert len({w["MSG_ID"] for w in applied}) == len(applied) == len(real.marks())
     events = [w["EVENT_ID"] for w in writes if w["EVENT_ID"] is not None]
     assert events == list(range(1, len(events) + 1))
-    flights = "FLIGHT_SCHD F JOIN PROC_STATE P ON P.MSG_ID = F.LAST_MSG_ID"
-    on_rows = [row["EPOCH"] for row in real.sql(f"SELECT F.EPOCH FROM {flights} ORDER BY P.APPLY_NO")]
-    assert on_rows == sorted(on_rows)
-    versions = real.sql(
-        "SELECT array_agg(STATE_VERSION ORDER BY EVENT_ID) AS V FROM MSG_EVENT"
-        " WHERE TARGET = 'KAFKA:msg' GROUP BY FLID"
-    )
-    assert all(row["V"] == list(range(1, len(row["V"]) + 1)) for row in versions)
 
 
 def everything(real: RealSet) -> dict[str, Any]:
-    """Each table but the lease, the marks and the cache."""
-    tables = real.sql(
-        "SELECT relname AS T FROM pg_class WHERE relnamespace = 'msgx'::regnamespace AND relkind = 'r'"
-    )
-    names = [row["T"] for row in tables if row["T"] != "lease"]
-    rows = {name: real.sql(f"SELECT T::text AS R FROM {name} T ORDER BY R") for name in names}
+    """Each table but the lease, and the cache."""
+    tables = real.sql("SELECT TABLENAME FROM pg_tables WHERE schemaname = 'msgx' AND tablename <> 'lease'")
+    rows = {t["TABLENAME"]: real.sql(f"SELECT T::text FROM {t['TABLENAME']} T ORDER BY 1") for t in tables}
     client = real.redis.client()
     cache = {key: client.smembers(key) if ":day:" in key else client.get(key) for key in client.keys("*")}
-    return {**rows, "marks": real.marks(), "cache": cache}
+    return {**rows, "cache": cache}
 
 
 def steps_down(real: RealSet, stale: Instance, active: Instance) -> None:
-    """Continued, it changes nothing more and becomes the standby."""
-    before = everything(real)
+    """Continued, it becomes the standby and changes nothing more; marks it had claimed may be set, once."""
+    before, marks = dict[str, Any](), {i: at for i, at in real.marks().items() if at}
+    while before != (now := everything(real)):
+        before = now
+        time.sleep(0.5)  # for the marks of the active one
     stale.process.send_signal(signal.SIGCONT)
     wait_until(lambda: bool(stale.said("standby")), "it does not step down")
     assert stale.said("standby")[-1]["holder"].split(":")[1] == str(active.process.pid)
     time.sleep(0.5)
     assert {name: part for name, part in everything(real).items() if part != before[name]} == {}
+    assert marks.items() <= real.marks().items()
     assert active.is_named()
 
 
@@ -192,31 +176,24 @@ def test_the_standby_takes_over_after_a_kill(real: RealSet) -> None:
     """R-033: within 5 s with the default lease; `status` names the holder."""
     with pair(real) as (active, standby):
         with traffic(real):
-            wait_until(lambda: works(real, epoch_of(real), 50), "nothing is applied")
+            epoch = works(real)
             assert active.is_named()
-            epoch = epoch_of(real)
             active.process.kill()
-            wait_until(lambda: works(real, epoch + 1), "the standby does not work", 5.0)
-            wait_until(lambda: works(real, epoch + 1, 50), "the standby does not go on")
+            works(real, epoch + 1, 5.0)
         assert standby.is_named()
-        assert standby.said("lease-taken")[0]["unclean"]
         all_is_well(real)
 
 
 def test_sigterm_under_load_hands_over_at_once(real: RealSet) -> None:
-    """Exit 0 within 10 s, the lease released: the standby does not wait for its expiry."""
+    """D-34: exit 0 within 10 s, the lease released: the standby does not wait for its expiry."""
     with pair(real, MSGX_LEASE_EXPIRY="30s") as (active, standby):
         with traffic(real):
-            wait_until(lambda: works(real, epoch_of(real), 50), "nothing is applied")
-            epoch = epoch_of(real)
+            epoch = works(real)
             active.process.terminate()
             assert active.process.wait(10) == 0
             assert [line["event"] for line in real.log(active.name)][-2:] == ["lease-released", "stopped"]
-            wait_until(lambda: works(real, epoch + 1, 50), "the standby does not work")
-        (released,), (taken,) = active.said("lease-released"), standby.said("lease-taken")
-        at = [datetime.fromisoformat(line["timestamp"]) for line in (released, taken)]
-        assert (at[1] - at[0]).total_seconds() < 2.0
-        assert not taken["unclean"]
+            works(real, epoch + 1, 3.0)
+        assert not standby.said("lease-taken")[0]["unclean"]
         all_is_well(real)
 
 
@@ -225,79 +202,49 @@ def test_a_leader_frozen_under_traffic_stands_by_when_it_wakes(real: RealSet, se
     """D-34: SIGSTOP while the other works, SIGCONT; and it is there when the other one dies."""
     with pair(real) as (active, standby):
         with traffic(real):
-            wait_until(lambda: works(real, epoch_of(real), 50), "nothing is applied")
-            epoch = epoch_of(real)
+            epoch = works(real)
             active.process.send_signal(signal.SIGSTOP)
-            began = time.monotonic()
-            wait_until(lambda: works(real, epoch + 1, 50), "the standby does not work")
-            time.sleep(max(0.0, seconds - 2 - (time.monotonic() - began)))
+            works(real, epoch + 1)
+            time.sleep(seconds - 2)  # it took the other one longer to take over
         all_is_well(real)
-        time.sleep(max(0.0, seconds - (time.monotonic() - began)))
         steps_down(real, active, standby)
         with traffic(real):
-            wait_until(lambda: works(real, epoch_of(real), 50), "nothing is applied")
-            epoch = epoch_of(real)
+            epoch = works(real, epoch + 1)
             standby.process.kill()
-            wait_until(lambda: works(real, epoch + 1, 50), "it does not take over again")
+            works(real, epoch + 1)
         all_is_well(real)
 
 
-@pytest.mark.parametrize("fate", ["committed", "rolled back"])
-def test_a_leader_frozen_inside_step_one(real: RealSet, fate: str) -> None:
-    """D-34, D-02: the server ends the statement; the standby goes on from there, once."""
-    statement = "60s" if fate == "committed" else "2s"
-    lease = {"MSGX_LEASE_EXPIRY": "1500ms", "MSGX_LEASE_RENEW": "500ms"}
-    flid = next(_flids)
-    with pair(real, MSGX_TIMEOUTS_STORE_STATEMENT=statement, **lease) as (active, standby):
-        epoch = epoch_of(real)
+@pytest.mark.parametrize("fate", ["committed", "rolled back", "not sent"])
+def test_a_leader_frozen_in_the_midst_of_step_one(real: RealSet, fate: str) -> None:
+    """D-34, D-02: the server ends the statement, or refuses it when it comes late; applied once."""
+    statement, flid = "2s" if fate == "rolled back" else "60s", next(_flids)
+    blocked, table = ("read", "FLIGHT_SCHD") if fate == "not sent" else ("apply", "COUNTERS")
+    with pair(real, MSGX_TIMEOUTS_STORE_STATEMENT=statement, MSGX_LEASE_EXPIRY="2s") as (active, standby):
         real.mailbox.insert(PUT, adft(fltr(flid)).decode())
-        all_is_well(real)
+        epoch = works(real)
         with postgres.connect(real.postgres.url) as outside:
             outside.autocommit = False
-            outside.execute("SELECT * FROM msgx.COUNTERS FOR UPDATE")
+            outside.execute(f"LOCK TABLE msgx.{table}")
             inside = real.mailbox.insert(PUT, flop(flid, "GTDT", gate("B1")).decode())
-            wait_until(lambda: waits(real, "apply("), "step 1 does not wait")
+            wait_for_lock(real, blocked)
             active.process.send_signal(signal.SIGSTOP)
             if fate == "committed":
-                wait_until(lambda: waits(real, "acquire_lease("), "the standby does not wait for step 1")
+                wait_for_lock(real, "acquire_lease")
             else:
                 wait_until(standby.holds, "step 1 is not given up")
+            if fate == "not sent":
+                wait_for_lock(real, blocked, 2)
+                standby.process.send_signal(signal.SIGSTOP)
             outside.rollback()
-        for name in ("B2", "B3"):
-            real.mailbox.insert(PUT, flop(flid, "GTDT", gate(name)).decode())
+        if fate == "not sent":
+            # It has read, and knows nothing of the takeover: the fence alone is in its way.
+            active.process.send_signal(signal.SIGCONT)
+            wait_until(lambda: bool(active.said("standby")), "it does not step down")
+            standby.process.send_signal(signal.SIGCONT)
+        real.mailbox.insert(PUT, flop(flid, "GTDT", gate("B2")).decode())
         all_is_well(real)
         (write,) = real.sql(f"SELECT EPOCH FROM watch.WRITES WHERE APPLIED > 0 AND MSG_ID = {inside}")
         assert (write["EPOCH"] == epoch) == (fate == "committed")
         steps_down(real, active, standby)
-        assert '"STATE_VERSION":4' in str(real.redis.client().get(f"msgx:flight:{flid}")).replace(" ", "")
-
-
-def waits(real: RealSet, function: str) -> bool:
-    """Whether a call of that function waits for a lock."""
-    waiting = (
-        "SELECT QUERY FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'msgx'"
-    )
-    return any(function in row["QUERY"].lower() for row in real.sql(waiting))
-
-
-@pytest.mark.parametrize("service", ["store", "mailbox", "cache", "bus"])
-def test_start_while_a_service_is_down(real: RealSet, service: str) -> None:
-    """It waits and says for what, and works when that comes (D-04)."""
-    server, flid = real.servers[service], next(_flids)
-    server.kill()
-    if service != "mailbox":
-        real.mailbox.insert(PUT, adft(fltr(flid)).decode())
-    with instance(real, **TIMEOUTS) as daemon:
-        # Opening needs store and mailbox; cache and bus are met by the first step that needs them.
-        told = "waiting-for" if service in {"store", "mailbox"} else "outage"
-        wait_until(lambda: service in {line["service"] for line in daemon.said(told)}, "it says nothing")
-        assert daemon.process.poll() is None
-        server.start()
-        if service == "bus":
-            create_topics(real.kafka.servers, TOPICS)
-        if service == "mailbox":
-            real.mailbox.reconnect()
-            real.mailbox.insert(PUT, adft(fltr(flid)).decode())
-        all_is_well(real)
-        assert daemon.holds()
-    assert str(flid) in {key for key, _ in real.topic("KAFKA_MSG")}
+        assert '"STATE_VERSION":3' in str(real.redis.client().get(f"msgx:flight:{flid}")).replace(" ", "")

@@ -15,9 +15,10 @@ from msgx_adapters.bus_memory import MemoryBus
 from msgx_adapters.cache_memory import MemoryCache
 from msgx_adapters.codec_lxml import LxmlCodec
 from msgx_adapters.inbox_memory import MemoryInbox
+from msgx_adapters.outbound_memory import MemoryOutbound
 from msgx_adapters.store_sqlite import SqliteStore
-from msgx_core.pipeline.pipeline import DrainReport, Pipeline, PipelineConfig
-from msgx_core.ports import Codec
+from msgx_core.pipeline.pipeline import DrainReport, Extras, Pipeline, PipelineConfig
+from msgx_core.ports import Archive, Codec, History
 from msgx_core.ports.operations import MessageFilter
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.render import flight_document
@@ -32,7 +33,10 @@ class SimulatedCrash(BaseException):
 
 @define
 class System:
-    """One airport's parts. Mailbox, bus and store file outlive a `restart`; all else is made anew."""
+    """One airport's parts. Mailbox, bus and store file outlive a `restart`; all else is made anew.
+
+    Requests are sent with `sends` only.
+    """
 
     store_path: Path | None
     config: PipelineConfig = field(factory=PipelineConfig)
@@ -40,7 +44,11 @@ class System:
     zone: ZoneInfo = SHANGHAI
     codec: Codec = field(factory=LxmlCodec)
     on_step: Callable[[str], None] = field(default=lambda name: None)
+    sends: bool = False
+    archive: Archive | None = None
+    history: History | None = None
     inbox: MemoryInbox = field(init=False)
+    outbound: MemoryOutbound = field(init=False)
     bus: MemoryBus = field(init=False)
     cache: MemoryCache = field(init=False)
     store: SqliteStore = field(init=False)
@@ -52,6 +60,7 @@ class System:
         policy = evolve(self.config.policy, airport_zone=self.zone, sis_zone=self.zone)
         self.config = evolve(self.config, policy=policy)
         self.inbox = MemoryInbox(zone=self.zone, clock=self.clock)
+        self.outbound = MemoryOutbound(zone=self.zone, clock=self.clock)
         self.bus = MemoryBus()
         self.store = SqliteStore.open(self.store_path, create=True)
         self._wire()
@@ -70,6 +79,11 @@ class System:
             bus=self.bus,
             codec=self.codec,
             clock=self.clock,
+            extras=Extras(
+                outbound=self.outbound if self.sends else None,
+                archive=self.archive,
+                history=self.history,
+            ),
             config=self.config,
             on_step=self._step,
         )

@@ -1,9 +1,9 @@
 """Mailbox in MySQL or MariaDB.
 
 **Rights.** `SELECT` on both mailbox tables, `UPDATE` of the one column of processing times, `INSERT` on the
-outbound table, nothing else: `grants.sql` beside this file has the statements, and the tests run with such a
-user. `send` (the simulator, an operator's test message) needs `INSERT` on the inbound table in addition. A
-shadow instance (`msgx.mailbox.write-enabled = false`) needs the two `SELECT`s.
+outbound table, nothing else: `msgx migrate --grants mailbox` prints the statements of `grants.sql`, and the
+tests run with such a user. `send` (the simulator, an operator's test message) needs `INSERT` on the inbound
+table in addition. A shadow instance (`msgx.mailbox.write-enabled = false`) needs the two `SELECT`s.
 
 **Index.** Every scan looks for rows without a processing time. Without an index it reads the whole table five
 times a second; its owner should make one on the processing time and the id:
@@ -20,7 +20,8 @@ bytes (`BLOB`) gives bytes, which the codec decodes by their declaration.
 server or of the session takes part. A zero date is no time.
 """
 
+from .grants import grants_sql
 from .inbox import MysqlInbox
 from .statements import Columns
 
-__all__ = ["Columns", "MysqlInbox"]
+__all__ = ["Columns", "MysqlInbox", "grants_sql"]

@@ -1,4 +1,5 @@
--- What the roles may do. Run by the owner of the schema after each `msgx migrate`; roles are per cluster.
+-- What the roles may do. Run after each `msgx migrate` by the owner of the schema, who needs CREATEROLE the
+-- first time (or a superuser makes both roles before); roles are per cluster.
 -- {{app}}: the user of msgx itself, when it does not own the schema. {{reader}}: downstream services; SELECT only.
 DO $$
 BEGIN
@@ -18,6 +19,8 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA "{{schema}}" FROM PUBLIC;
 
 GRANT USAGE ON SCHEMA "{{schema}}" TO {{app}}, {{reader}};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{{schema}}" TO {{app}};
+-- The revision of the schema is the owner's to change.
+REVOKE INSERT, UPDATE, DELETE ON "{{schema}}".alembic_version FROM {{app}};
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA "{{schema}}" TO {{app}};
 GRANT SELECT ON ALL TABLES IN SCHEMA "{{schema}}" TO {{reader}};
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgx_adapters.store_postgres.session import Role
+from msgx_core.errors import Transient
 
 
 class KeepingRole(Role):
@@ -18,5 +19,9 @@ class KeepingRole(Role):
         return str(self.read_rows("info", name=f"pin.{name}")[0]["VALUE"])
 
     def ping(self) -> None:
-        """Return when the store answers, else raise `Transient`."""
-        self.read_rows("ping")
+        """Return when the store answers and takes writes, else raise `Transient` (D-04)."""
+        (found,) = self.read_rows("ping")
+        if found["IS_READ_ONLY"]:
+            raise Transient("store", "the server is read-only")
+        if found["NOT_OURS"]:
+            raise Transient("store", f"the rights on these tables are missing: {found['NOT_OURS']}")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgx_adapters.store_postgres import schema as schemas
 from msgx_adapters.store_postgres.applying import ApplyingRole
+from msgx_adapters.store_postgres.evidence import EvidenceRole
 from msgx_adapters.store_postgres.keeping import KeepingRole
 from msgx_adapters.store_postgres.leases import LeaseRole
 from msgx_adapters.store_postgres.messages import MessageRole
@@ -13,7 +14,11 @@ from msgx_adapters.store_postgres.operator import OperatorRole
 from msgx_adapters.store_postgres.outbox import OutboxRole
 from msgx_adapters.store_postgres.pool import Pool
 from msgx_adapters.store_postgres.reading import ReadingRole
+from msgx_adapters.store_postgres.recovering import RecoveryRole
+from msgx_adapters.store_postgres.requests import RequestRole
+from msgx_adapters.store_postgres.retention import RetentionRole
 from msgx_adapters.store_postgres.statement import statements
+from msgx_adapters.store_postgres.sweeping import SweepingRole
 from msgx_adapters.store_postgres.target import Target
 from msgx_adapters.store_postgres.views import ViewRole
 from msgx_adapters.store_postgres.writebacks import WritebackRole
@@ -29,8 +34,13 @@ class PostgresStore(
     WritebackRole,
     OutboxRole,
     KeepingRole,
+    SweepingRole,
+    RetentionRole,
     ViewRole,
     OperatorRole,
+    RequestRole,
+    EvidenceRole,
+    RecoveryRole,
 ):
     """`ports.Store` on PostgreSQL; one object is one instance in the sense of the lease (D-34).
 

@@ -1,4 +1,4 @@
-"""An older schema brought up by alembic, in one transaction, one upgrade at a time. Importing this needs alembic."""
+"""An older schema brought up by alembic in one transaction. Importing this needs alembic."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def upgrade(target: Target, timeout_s: float, revisions: Revisions) -> None:
     """Bring a schema up to the newest revision; an empty database gets all of them.
 
     Waits for another upgrade, and does nothing when that one has done it. A statement may take its time: only
-    the connection is watched. Raises `InUse`, `ConfigError` where rights are missing, `Transient`, `Rejected`.
+    the connection is watched. Raises `InUse`, `ConfigError` (rights are missing), `Transient` or `Rejected`.
     """
     with _translated(target), _connection(target, timeout_s) as connection, connection.begin():
         _run(connection, "SET LOCAL statement_timeout = 0")

@@ -1,6 +1,7 @@
 """The revisions of a schema that this program knows, and what it says to a store at another one.
 
-A revision is a number of four digits, that of a script `r0001_….py` for alembic. Knowing them needs no alembic.
+A revision is a number of four digits, that of a script `r0001_….py` for alembic. Knowing them needs no
+alembic.
 """
 
 from __future__ import annotations

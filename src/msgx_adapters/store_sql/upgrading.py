@@ -76,6 +76,6 @@ def run(sql: str) -> None:
     """For a revision: send SQL to the driver as it is, or print it; `:` and `%` mean nothing in it."""
     migration = op.get_context()
     if migration.as_sql:
-        migration.impl.static_output(sql.rstrip())
+        migration.impl.static_output(sql.rstrip().removesuffix(";") + ";")
     else:
         op.get_bind().exec_driver_sql(sql, execution_options={"no_parameters": True})

@@ -22,6 +22,11 @@ def write(db: Connection, change: Change, epoch: int) -> None:
     _raw_sections(db, [put for put in change.flights if put.raw_sections is not None])
 
 
+def advance(db: Connection, puts: Sequence[FlightPut], epoch: int) -> None:
+    """Put flights that are there and step, each where its version still is the one read, else `Conflict`."""
+    _each(db, "update_flight", puts, epoch)
+
+
 def _each(db: Connection, statement: str, puts: Sequence[FlightPut], epoch: int) -> None:
     if puts and db.run_many(SQL[statement], (_values(put, epoch) for put in puts)) != len(puts):
         raise Conflict(f"{statement}: one of {len(puts)} flights is not as it was read")

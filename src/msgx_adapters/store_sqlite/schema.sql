@@ -130,6 +130,13 @@ BEGIN
     SELECT RAISE (ABORT, 'STATE_VERSION of a flight that comes back starts above its floor');
 END;
 
+-- Cache keys that the history sweep left to be changed, and the version to leave there at least (D-33).
+CREATE TABLE CACHE_PENDING (
+    FLID INTEGER NOT NULL PRIMARY KEY,
+    STATE_VERSION INTEGER NOT NULL,
+    CREATED_AT TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE SCHD_GEN (
     OPERATION_DAY TEXT NOT NULL PRIMARY KEY,
     VERSION INTEGER NOT NULL,
@@ -260,5 +267,6 @@ CREATE TABLE SCHD_SNAP_LOG (
 
 INSERT INTO PIPELINE_LOCK (ID, EPOCH) VALUES (1, 0);
 INSERT INTO LEASE (ID, HOLDER, EXPIRES_UNIX) VALUES (1, NULL, 0);
-INSERT INTO COUNTERS (NAME, VALUE) VALUES ('event_msg', 0), ('event_schd', 0), ('apply_no', 0);
+INSERT INTO COUNTERS (NAME, VALUE) VALUES ('event_msg', 0), ('event_schd', 0), ('apply_no', 0),
+    ('outbound_seqn', 0);
 INSERT INTO STORE_INFO (NAME, VALUE) VALUES ('id', lower(hex(randomblob(16))));

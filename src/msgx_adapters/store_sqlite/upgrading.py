@@ -1,4 +1,4 @@
-"""An older file brought up by alembic, in one transaction, one upgrade at a time. Importing this needs alembic."""
+"""An older file brought up by alembic in one transaction. Importing this needs alembic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def upgrade(path: str, revisions: Revisions) -> None:
     """Bring a file up to the newest revision; an empty one gets all of them.
 
     Waits for another upgrade, and does nothing when that one has done it. Rows that refer to others may be
-    moved in any order: foreign keys are checked at the end. Raises `InUse`, `ConfigError`, `Transient`, `Rejected`.
+    moved in any order: foreign keys are checked at the end. Raises `InUse`, `ConfigError`, `Transient`
+    or `Rejected`.
     """
     with _translated(), _connection(path) as connection, connection.begin():
         # SQLAlchemy's own beginning sends nothing.

@@ -43,20 +43,27 @@ SECTIONS: Final[tuple[tuple[str, tuple[Entry, ...]], ...]] = (
         (
             Entry("status", "status:status", "head, counts, outbox, lease, health of the services"),
             Entry("messages", "messages:app", "messages and their fate; one message's story; readmit"),
+            Entry("explain", "explain:explain", "why a message did what it did, rule by rule"),
             Entry("flights", "flights:app", "the flight board; one flight's full state and history"),
             Entry("ref", "reference:ref", "reference data"),
             Entry("resources", "reference:resources", "which resources are available"),
             Entry("snapshots", "snapshots:snapshots", "the schedule log"),
+            Entry("verify", "verify:verify", "compute flights again from the archive and compare"),
+            Entry("requests", "requests:requests", "what the AODB was asked for, and the answers"),
         ),
     ),
     (
         "Act",
         (
+            Entry("request", "requests:app", "ask the AODB for a schedule or for reference data"),
             Entry("replay", "replay:replay", "let failed and dead messages run again"),
             Entry("writeback", "writeback:app", "mailbox marks that are owed; resume abandoned ones"),
             Entry("outbox", "outbox:app", "events and their delivery; requeue or discard dead ones"),
             Entry("alerts", "alerts:app", "what a person must look at; acknowledge"),
             Entry("cache", "cache:app", "rebuild the snapshot cache"),
+            Entry("recover", "recover:recover", "after a restored backup or a lost topic"),
+            Entry("sweep", "lifecycle:sweep", "move ended flights to the history store"),
+            Entry("retention", "lifecycle:retention", "remove what is old enough, or say what would go"),
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,10 +16,13 @@ from msgx_core.rules.policy import Policy
 from msgx_core.rules.render import flight_document
 from msgx_core.rules.values import parse_flid
 
+if TYPE_CHECKING:
+    from msgx_app.cli.texts import Texts
+
 app = new_app()
 
 BOARD = "FLID FLNO MVIN OPERATION_DAY SODT ESTT ACTT STND GATE BELT CNCL STATE STATE_VERSION".split()
-VERSIONS = "STATE_VERSION KIND CHANGED REASON MSG_ID TYPE STYP UPDATED_AT EVENT_ID".split()
+VERSIONS = "STATE_VERSION KIND CHANGED REASON MSG_ID TYPE STYP UPDATED_AT EVENT_ID VALUES".split()
 
 
 @app.callback(invoke_without_command=True)
@@ -71,7 +74,7 @@ def show(
         bool, typer.Option("--history", help="Its versions, each with the message behind it.")
     ] = False,
 ) -> None:
-    """One flight's full state, deleted ones included; or its history, as far as the outbox remembers."""
+    """One flight's full state, deleted ones too; or its history, as far as outbox and archive remember."""
     number = parse_flid(flid.strip())
     if number is None:
         raise typer.BadParameter(f"{flid!r}: 1 to 12 digits, not 0", param_hint="FLID")
@@ -100,18 +103,42 @@ def _board_row(state: FlightState, policy: Policy) -> dict[str, Any]:
 
 
 def _history(at: WithStore, state: FlightState, *, as_json: bool) -> None:
-    behind: dict[int, dict[str, Any]] = {}
-    rows = []
-    for event in at.store.flight_events(state.flid):
-        msg_id = event["MSG_ID"]
-        if msg_id not in behind:
-            message = at.store.message(msg_id) or {}
-            behind[msg_id] = {tag: message[tag] for tag in ("TYPE", "STYP", "SEQN") if tag in message}
-        rows.append({"EVENT_ID": event["EVENT_ID"], **event["PAYLOAD"], **behind[msg_id]})
+    from msgx_app.cli.texts import Texts
+
+    with Texts(at) as texts:
+        rows = _versions(at, texts, state.flid)
     if as_json:
         output.print_json_array(rows)
-    else:
-        output.print_rows(rows, VERSIONS, empty=f"no versions of flight {state.flid} are remembered any more")
+        return
+    told = [{**row, "VALUES": " ".join(map(_told, row.get("VALUES", ())))} for row in rows]
+    output.print_rows(told, VERSIONS, empty=f"no versions of flight {state.flid} are remembered any more")
+
+
+def _versions(at: WithStore, texts: Texts, flid: int) -> list[dict[str, Any]]:
+    """Each remembered version with its message, and before and after of each tag where they are known."""
+    from zoneinfo import ZoneInfo
+
+    from msgx_app import backends
+    from msgx_app.cli.previews import changes
+    from msgx_core.pipeline.history_of import versions_of
+    from msgx_core.pipeline.past import Past
+    from msgx_core.pipeline.recompute import Policies
+
+    policies = Policies(at.policy, at.store.pins(), ZoneInfo)
+    past = Past(at.store, texts.text, backends.open_codec(at.settings), policies)
+    rows = []
+    for version in versions_of(flid, past):
+        message = {tag: version.message[tag] for tag in ("TYPE", "STYP", "SEQN") if tag in version.message}
+        row = {"EVENT_ID": version.event["EVENT_ID"], **version.event["PAYLOAD"], **message}
+        if version.after is not None:
+            row["VALUES"] = changes(version.before, version.after, at.policy)
+        rows.append(row)
+    return rows
+
+
+def _told(change: dict[str, Any]) -> str:
+    before, after = (output.people(change.get(name)) or "-" for name in ("BEFORE", "AFTER"))
+    return f"{change['TAG']}: {before} → {after};"
 
 
 def _print_flight(state: dict[str, Any]) -> None:

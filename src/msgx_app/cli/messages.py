@@ -92,7 +92,7 @@ def show(
     common: Common,
     *,
     raw: Annotated[
-        bool, typer.Option("--raw", help="The text as it is in the mailbox, nothing else.")
+        bool, typer.Option("--raw", help="The text as it is in the mailbox or archive, nothing else.")
     ] = False,
 ) -> None:
     """One message with its whole story: fate, times, events, alerts, operator actions."""

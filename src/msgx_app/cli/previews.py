@@ -10,15 +10,18 @@ from msgx_core.model.flight import FlightState
 from msgx_core.model.reference import PutRecord, RefChange, RemoveRecord, ReplaceCategory
 from msgx_core.pipeline.desk import Apply, Close
 from msgx_core.pipeline.replay import Preview
+from msgx_core.ports import RawText
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.render import flight_document
 
 _NOT_COMPARED = frozenset({"FLID", "STATE_VERSION", "UPDATED_AT", "LAST_MSG_ID"})
 
 
-def preview_document(container: Container, msg_id: int, *, force: bool) -> dict[str, Any]:
+def preview_document(
+    container: Container, msg_id: int, *, force: bool, raw: RawText | None = None
+) -> dict[str, Any]:
     """The effect of one message on today's state; `REFUSED` when it would not be let in."""
-    preview = container.pipeline.replay.preview(msg_id, force=force)
+    preview = container.pipeline.replay.preview(msg_id, force=force, raw=raw)
     if preview is None:
         return {"MSG_ID": msg_id, "REFUSED": "unknown message"}
     return {key: value for key, value in _document(container, preview).items() if value is not None}
@@ -53,8 +56,12 @@ def _document(container: Container, preview: Preview) -> dict[str, Any]:
 def _effects(container: Container, change: Change) -> dict[str, Any]:
     policy = container.pipeline.config.policy
     flights = [_flight(container, put, policy) for put in change.flights]
-    reference = [_reference(each) for each in change.reference]
-    return {"FLIGHTS": flights, "REFERENCE": reference or None}
+    return {"FLIGHTS": flights, "REFERENCE": reference_rows(change) or None}
+
+
+def reference_rows(change: Change) -> list[dict[str, Any]]:
+    """What a change does to reference data."""
+    return [_reference(each) for each in change.reference]
 
 
 def _flight(container: Container, put: FlightPut, policy: Policy) -> dict[str, Any]:

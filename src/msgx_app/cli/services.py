@@ -6,15 +6,16 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from attrs import define, field, frozen
 
-from msgx_app import backends
+from msgx_app import archives, backends, histories, outbounds
 from msgx_app.cli.errors import EXIT_CONFIG, EXIT_OK, EXIT_SERVICE
 from msgx_app.settings import Settings, Url
 from msgx_core.errors import ConfigError, Transient
-from msgx_core.ports import Clock, Inbox, Store
+from msgx_core.ports import Archive, Clock, Inbox, Store
 
 _GRACE_S = 1.0
 
@@ -51,6 +52,8 @@ class _Asked:
         try:
             self.part = self.open_it()
             self.part.ping()
+            if self.service == "bus":
+                self.part.check_topics()
         except Exception as error:
             self.error = error
         finally:
@@ -90,17 +93,36 @@ class Asked:
         return EXIT_CONFIG if failed else EXIT_OK
 
 
+def _archive(settings: Settings) -> Archive | None:
+    return archives.open_archive(settings, timeout_s=archives.WRITING_TIMEOUT_S)
+
+
+def _mailbox(settings: Settings, clock: Clock) -> Inbox:
+    """The way in, after a look at the way out."""
+    outbound = outbounds.open_outbound(settings, clock)
+    if outbound is not None:
+        outbound.close()
+    return backends.open_inbox(settings, clock)
+
+
 def ask_all(settings: Settings, clock: Clock, opened: ExitStack) -> Asked:
     """Open and ping every service at the same time; `opened` closes them."""
     timeouts = settings.timeouts
-    asked = (
+    asked = [
         _Asked("store", settings.store.url, timeouts.store, lambda: backends.open_store(settings, clock)),
-        _Asked(
-            "mailbox", settings.mailbox.url, timeouts.mailbox, lambda: backends.open_inbox(settings, clock)
-        ),
+        _Asked("mailbox", settings.mailbox.url, timeouts.mailbox, lambda: _mailbox(settings, clock)),
         _Asked("cache", settings.cache.url, timeouts.cache, lambda: backends.open_cache(settings, clock)),
         _Asked("bus", settings.bus.url, timeouts.bus, lambda: backends.open_bus(settings, clock)),
-    )
+    ]
+    if settings.archive.url is not None:
+        limit = timedelta(seconds=archives.WRITING_TIMEOUT_S)
+        asked.append(_Asked("archive", settings.archive.url, limit, lambda: _archive(settings)))
+    if settings.history.url is not None:
+        asked.append(
+            _Asked(
+                "history", settings.history.url, timeouts.history, partial(histories.open_history, settings)
+            )
+        )
     for one in asked:
         # A daemon thread: a driver that hangs must not keep the command from ending.
         threading.Thread(target=one.ask, name=f"ask-{one.service}", daemon=True).start()

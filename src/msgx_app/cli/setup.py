@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,11 +97,14 @@ def _files(settings: Settings) -> tuple[Any, ...]:
 
 def _bring_up(settings: Settings) -> None:
     """The store's schema as this program needs it; a mailbox of our own where it is missing (D-42)."""
-    from msgx_app import backends
+    from msgx_app import backends, outbounds
 
     clock = backends.system_clock()
     backends.open_store(settings, clock, create=True).close()
     backends.open_inbox(settings, clock, create=settings.mailbox.write_enabled).close()
+    outbound = outbounds.open_outbound(settings, clock, create=True)
+    if outbound is not None:
+        outbound.close()
 
 
 def _next_steps(path: Path, profile: str, airport: str) -> None:
@@ -119,30 +124,72 @@ def _next_steps(path: Path, profile: str, airport: str) -> None:
     print(f"  msgx flights{option}")
 
 
-@command("msgx migrate", "msgx migrate --sql > schema.sql")
+class Grants(StrEnum):
+    """Whose rights `msgx migrate --grants` prints."""
+
+    STORE = "store"
+    MAILBOX = "mailbox"
+
+
+@command("msgx migrate", "msgx migrate --sql > schema.sql", "msgx migrate --grants store | psql -d msgx")
 def migrate(
     common: Common,
     *,
     sql: Annotated[
-        bool, typer.Option("--sql", help="Change nothing; print what a DBA would run for a new store.")
+        bool, typer.Option("--sql", help="Change nothing; print what a DBA would run instead.")
     ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="REVISION", help="With --sql: the store's revision, unasked."),
+    ] = None,
+    grants: Annotated[
+        Grants | None,
+        typer.Option("--grants", help="Change nothing; print the rights that msgx needs there."),
+    ] = None,
 ) -> None:
     """Bring the store's schema up to this version, and make an embedded mailbox where it is missing.
 
-    Nothing happens where all is right already.
+    Nothing happens where all is right already; an older schema is not upgraded while msgx runs.
     """
-    from msgx_app import backends
-
+    if grants is not None and sql:
+        raise typer.BadParameter("one of --sql and --grants, not both", param_hint="--grants")
+    if since is not None and not sql:
+        raise typer.BadParameter("it belongs to --sql", param_hint="--from")
     settings = common.load().settings
     if sql:
-        text = backends.schema_sql(settings)
-        if common.as_json:
-            output.print_json({"SQL": text})
-        else:
-            print(text, end="")
-        return
-    _bring_up(settings)
-    if common.as_json:
-        output.print_json({"STORE": str(settings.store.url), "MAILBOX": str(settings.mailbox.url)})
+        _print_script(settings, since, as_json=common.as_json)
+    elif grants is not None:
+        _print_grants(settings, grants, as_json=common.as_json)
     else:
-        print(f"the schema of {settings.store.url} is up to date")
+        _bring_up(settings)
+        if common.as_json:
+            output.print_json({"STORE": str(settings.store.url), "MAILBOX": str(settings.mailbox.url)})
+        else:
+            print(f"the schema of {settings.store.url} is up to date")
+
+
+def _print_script(settings: Settings, since: str | None, *, as_json: bool) -> None:
+    """The SQL on standard output, what it is for on standard error."""
+    from msgx_app import backends
+
+    text, remark = backends.migration_script(settings, since)
+    if as_json:
+        output.print_json({"SQL": text, "REMARK": remark})
+        return
+    print(text, end="")
+    if remark is not None:
+        print(f"msgx: {remark}", file=sys.stderr)
+
+
+def _print_grants(settings: Settings, grants: Grants, *, as_json: bool) -> None:
+    from msgx_app import backends
+
+    store = grants is Grants.STORE
+    text = backends.store_grants(settings) if store else backends.mailbox_grants(settings)
+    if text is None:
+        url = settings.store.url if store else settings.mailbox.url
+        raise Negative(f"{url} knows no roles: there is nothing to grant")
+    if as_json:
+        output.print_json({"SQL": text})
+    else:
+        print(text, end="")

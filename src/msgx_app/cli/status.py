@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from msgx_app.cli import output
 from msgx_app.cli.errors import Exiting
 from msgx_app.cli.options import Common, command
+from msgx_app.cli.requests import request_row
 from msgx_app.cli.times import age_text
 from msgx_core.errors import MsgxError
+from msgx_core.model.request import RequestSlot
 
 if TYPE_CHECKING:
     from msgx_app.cli.services import Asked
@@ -50,6 +52,7 @@ def gather(asked: Asked, now: datetime) -> dict[str, Any]:
         store = asked.store
         counts = store.counts()
         found |= {"HEAD": _head(store.head(), now), **_counts(counts, now), "LEASE": _lease(store.lease())}
+        found["REQUESTS"]["SLOTS"] = _open_requests(store)
         found["OUTAGES"] = _outages(store)
         if asked.inbox is not None:
             found["MAILBOX"] = _mailbox(asked.inbox, store)
@@ -89,6 +92,11 @@ def _counts(counts: Counts, now: datetime) -> dict[str, Any]:
         "REQUESTS": {"OPEN": counts.requests_open},
         "ALERTS": {"OPEN": counts.alerts_open},
     }
+
+
+def _open_requests(store: Store) -> list[dict[str, Any]]:
+    """The open request of each slot."""
+    return [request_row(each) for slot in RequestSlot if (each := store.open_request(slot)) is not None]
 
 
 def _outages(store: Store) -> list[dict[str, Any]]:
@@ -141,7 +149,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, Any]]:
         ("write-back", _pairs(found["WRITEBACK"])),
         *((f"outbox {target}", _pairs(each)) for target, each in found["OUTBOX"].items()),
         *((f"oldest unsent {t}", age_text(each["AGE_S"])) for t, each in found["OLDEST_UNSENT"].items()),
-        ("requests open", found["REQUESTS"]["OPEN"]),
+        ("requests open", _requests_text(found["REQUESTS"]["SLOTS"])),
         ("alerts open", found["ALERTS"]["OPEN"]),
         ("lease", held if lease["HELD"] else "free"),
     ]
@@ -155,6 +163,16 @@ def _head_text(head: dict[str, Any] | None) -> str:
         why = " ".join(str(head[key]) for key in ("ERROR_CODE", "REASON") if head[key])
         text += f", {head['ATTEMPTS']} attempts, {why}, next {output.people(head['NEXT_ATTEMPT_AT'])}"
     return text
+
+
+def _requests_text(open_: list[dict[str, Any]]) -> str:
+    texts = []
+    for row in open_:
+        since = output.people(row["SENT_AT"] or row["CREATED_AT"])
+        texts.append(
+            f"{row['REQUEST_ID']} {row['SLOT'].value} {row['ASKS_FOR']} {row['STATE'].value} {since}"
+        )
+    return "; ".join(texts) or "none"
 
 
 def _pairs(counts: dict[str, int]) -> str:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
-from attrs import define, field, frozen
+from attrs import asdict, define, field, frozen
 
 from msgx_app.container import Container
 from msgx_app.daemon.loop import Step
+from msgx_core.errors import Transient
 from msgx_core.pipeline.pump import TickKind
 from msgx_core.ports import LeaseGrant
 
 JOBS_INTERVAL_S = 5.0
+ARCHIVE_INTERVAL_S = 3600.0
+SWEEP_INTERVAL_S = 3600.0
+RETENTION_INTERVAL_S = 3600.0
 LONGEST_WAIT_S = 1.0
 """An idle pump and a waiting head are looked at this often: an operator's replay tells nobody."""
 
@@ -46,7 +50,12 @@ def parts_of(
         Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s),
         Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s),
         Part("jobs", lambda: _jobs(container)),
+        Part("retention", lambda: _retention(container, stopping)),
     ]
+    if settings.history.url is not None:
+        parts.append(Part("history", lambda: _sweep(container, stopping)))
+    if container.archive is not None:
+        parts.append(Part("archive", lambda: _clean_archive(container)))
     if settings.mailbox.write_enabled:
         interval_s = _s(flow.backfill_interval)
         parts.append(Part("write-back", lambda: 0.0 if pipeline.writeback.sweep().full else interval_s))
@@ -113,8 +122,39 @@ def _renew(container: Container) -> float:
 
 
 def _jobs(container: Container) -> float:
-    _ensure_cache(container)
+    """Each job in turn: a service that is down holds up the job that needs it and no other."""
+    outages = []
+    for job in (_ensure_cache, _requests):
+        try:
+            job(container)
+        except Transient as error:
+            outages.append(error)
+    if outages:
+        raise outages[0]
     return JOBS_INTERVAL_S
+
+
+def _requests(container: Container) -> None:
+    container.pipeline.requests.run()
+
+
+def _sweep(container: Container, stopping: Callable[[], bool]) -> float:
+    result = container.pipeline.sweep.run(stopping)
+    if result.ended:
+        container.telemetry.event("history-swept", **asdict(result))
+    return SWEEP_INTERVAL_S
+
+
+def _retention(container: Container, stopping: Callable[[], bool]) -> float:
+    removed = {name: n for name, n in container.pipeline.retention.run(stopping).items() if n}
+    if removed:
+        container.telemetry.event("retention", **removed)
+    return RETENTION_INTERVAL_S
+
+
+def _clean_archive(container: Container) -> float:
+    container.pipeline.evidence.remove_expired(container.settings.archive.retention)
+    return ARCHIVE_INTERVAL_S
 
 
 def _ensure_cache(container: Container) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Literal
@@ -88,7 +89,7 @@ def _open(
     monitor: Monitor,
 ) -> Container | None:
     """The open container; None when stopped before that."""
-    failures = 0
+    failures: Counter[str] = Counter()
     missed: dict[str, str] = {}
     while not stop.is_set():
         try:
@@ -97,11 +98,11 @@ def _open(
             _check_topics(container)
             return container
         except Transient as error:
-            failures += 1
+            failures[error.service] += 1
             missed.setdefault(
                 error.service, f"from {clock.now().isoformat(timespec='seconds')}: {error.detail}"
             )
-            pause_s = outage_pause_s(failures)
+            pause_s = outage_pause_s(failures[error.service])
             monitor.enter(Phase.WAITING, error.service)
             telemetry.event("waiting-for", service=error.service, detail=error.detail, pause_s=pause_s)
         stop.wait(pause_s)

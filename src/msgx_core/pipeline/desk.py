@@ -34,7 +34,7 @@ class Desk:
 class Work:
     """One decoded head. `recv_at` is when it came in, `started_s` the monotonic start of this attempt.
 
-    `locate` adds line and column to an error about this message.
+    `locate` adds line and column to an error about this message; `archive_key` is where its text is kept.
     """
 
     msg_id: int
@@ -42,6 +42,7 @@ class Work:
     recv_at: datetime
     started_s: float
     locate: Callable[[MessageError], None] = lambda error: None
+    archive_key: str | None = None
 
 
 @frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from attrs import frozen
 
@@ -27,7 +28,8 @@ class Intake:
     """Scans from the lowest unmarked id, page by page to the end.
 
     No position is kept between scans: a smaller id that commits late is found by the next one (R-031), and
-    rows that wait for their write-back hide nothing, however many there are.
+    rows that wait for their write-back hide nothing, however many there are. After a scan to the end
+    `on_end` is told when that scan began: what was in the mailbox then has been taken in.
     """
 
     inbox: Inbox
@@ -36,9 +38,11 @@ class Intake:
     telemetry: Telemetry
     page_size: int = 200
     on_step: Callable[[str], None] = no_step
+    on_end: Callable[[datetime], None] = lambda began_at: None
 
     def scan(self, stop: Callable[[], bool] = lambda: False) -> ScanResult:
         """One full scan; ends early, losing nothing, when `stop()` is true between pages."""
+        began_at = self.clock.now()
         seen = new = after = 0
         while not stop():
             ids = self.inbox.scan(after, self.page_size)
@@ -47,6 +51,7 @@ class Intake:
                 seen += len(ids)
                 new += self._take_in(ids)
             if len(ids) < self.page_size:
+                self.on_end(began_at)
                 break
         self.telemetry.count("msgx.intake.scanned", seen)
         self.telemetry.count("msgx.intake.inserted", new)

@@ -5,54 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from attrs import field, frozen
+from attrs import evolve
 
 from msgx_core.errors import ConfigError, Transient
 from msgx_core.pipeline.cache_keeper import CacheKeeper
+from msgx_core.pipeline.config import DrainReport, Extras, PipelineConfig
 from msgx_core.pipeline.desk import Desk
+from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.intake import Intake
 from msgx_core.pipeline.outages import OutageWatch
+from msgx_core.pipeline.pending_keys import KeysFirst, PendingKeys
 from msgx_core.pipeline.processor import MessageProcessor, no_step
 from msgx_core.pipeline.pump import Pump, TickKind
 from msgx_core.pipeline.relays import MsgRelay, RelayTools, SchdRelay
 from msgx_core.pipeline.replay import ReplayService
-from msgx_core.pipeline.selfcheck import check_numbers, pin_identity
+from msgx_core.pipeline.requests import RequestSender
+from msgx_core.pipeline.retention import RetentionSweep
+from msgx_core.pipeline.selfcheck import check_numbers, keep_policy, pin_identity
+from msgx_core.pipeline.sweep import HistorySweep
 from msgx_core.pipeline.writeback import WritebackSweep
-from msgx_core.ports import Bus, Cache, Clock, Codec, Inbox, LeaseGrant, Silent, Store, Telemetry
-from msgx_core.rules.policy import Policy
-from msgx_core.rules.retry import RetryPolicy, WritebackPolicy
+from msgx_core.ports import Bus, Cache, Clock, Codec, History, Inbox, LeaseGrant, Store
 
-
-@frozen
-class PipelineConfig:
-    """Numbers and names of a pipeline; defaults are those of the parameters.
-
-    The zones of `policy` are not: they are UTC until the airport's are given.
-    """
-
-    policy: Policy = field(factory=Policy)
-    retry: RetryPolicy = field(factory=RetryPolicy)
-    event_retry: RetryPolicy = field(factory=RetryPolicy)
-    writeback: WritebackPolicy = field(factory=WritebackPolicy)
-    claim_batch: int = 200
-    event_batch: int = 500
-    schd_flush_limit: int = 200
-    schd_records_per_message: int = 200
-    topic_msg: str = "KAFKA_MSG"
-    topic_schd: str = "KAFKA_SCHD"
-    mailbox_write_enabled: bool = True
-
-
-@frozen
-class DrainReport:
-    """What a drain did. `waiting_msg_id` is a head that waits for its next attempt."""
-
-    taken_in: int
-    finished: int
-    written_back: int
-    events_sent: int
-    waiting_msg_id: int | None = None
-    stopped: bool = False
+__all__ = ["DrainReport", "Extras", "Pipeline", "PipelineConfig"]
 
 
 class Pipeline:
@@ -72,31 +46,34 @@ class Pipeline:
         bus: Bus,
         codec: Codec,
         clock: Clock,
-        telemetry: Telemetry | None = None,
+        extras: Extras | None = None,
         config: PipelineConfig | None = None,
         lock: AbstractContextManager[object] | None = None,
         on_step: Callable[[str], None] = no_step,
     ) -> None:
-        config = PipelineConfig() if config is None else config
-        telemetry = Silent() if telemetry is None else telemetry
+        config = _checked(config)
+        extras = Extras() if extras is None else extras
+        telemetry = extras.telemetry
         lock = nullcontext() if lock is None else lock
-        problems = check_numbers(config.policy, config.retry, config.event_retry, config.writeback)
-        if problems:
-            raise ConfigError(problems)
         self.config = config
         self.store = store
         desk = Desk(store, clock, config.policy, telemetry)
-        processor = MessageProcessor(inbox, cache, codec, desk, config.retry, lock, on_step)
-        tools = RelayTools(store, bus, clock, telemetry, config.event_retry, on_step)
-        self.intake = Intake(inbox, store, clock, telemetry, config.claim_batch, on_step)
-        self.pump = Pump(processor, desk, config.retry)
+        keys = PendingKeys(store, cache, config.policy, telemetry, lock, on_step)
+        self.evidence = Evidence(extras.archive, clock, telemetry)
+        evidence = None if extras.archive is None else self.evidence
+        first = KeysFirst(lock, keys)
+        processor = MessageProcessor(inbox, cache, codec, desk, config.retry, first, on_step, evidence)
+        outbound = extras.outbound if config.mailbox_write_enabled else None
+        self.requests = RequestSender(desk, store, codec, outbound, config.requests, on_step)
+        self.intake = Intake(inbox, store, clock, telemetry, config.claim_batch, on_step, self.requests.heard)
+        self.pump = Pump(processor, desk, config.retry, keys=keys)
         self.writeback = WritebackSweep(
             inbox, store, clock, telemetry, config.writeback, config.mailbox_write_enabled, on_step
         )
-        self.msg_relay = MsgRelay(tools, config.topic_msg, config.event_batch)
-        self.schd_relay = SchdRelay(
-            tools, config.topic_schd, config.schd_flush_limit, config.schd_records_per_message
-        )
+        tools = RelayTools(store, bus, clock, telemetry, config.event_retry, on_step)
+        self.msg_relay, self.schd_relay = _relays(tools, config)
+        self.sweep, self.retention = _clearing(store, desk, keys, config, extras.history, lock, on_step)
+        self.sweep = evolve(self.sweep, evidence=evidence)
         self.replay = ReplayService(store, processor, clock)
         self.cache_keeper = CacheKeeper(cache, desk, lock)
         self.outages = OutageWatch(store, clock, telemetry)
@@ -115,6 +92,7 @@ class Pipeline:
     def pin(self) -> None:
         """Keep the choices that cannot change with the data; `ConfigError` for another one (D-23)."""
         pin_identity(self.store, self.config.policy)
+        keep_policy(self.store, self.config.policy)
 
     def prepare(self, grant: LeaseGrant) -> None:
         """Get ready under a lease just taken, before the first tick (D-05, D-31)."""
@@ -122,13 +100,13 @@ class Pipeline:
         self.cache_keeper.ensure()
 
     def drain(self, stop: Callable[[], bool] = lambda: False) -> DrainReport:
-        """Intake, process, write back and relay until nothing is left, or the head waits.
+        """Intake, process, write back, relay and send requests until nothing is left, or the head waits.
 
         A service that does not answer keeps no other from being served; at the end its `Transient` is
         raised, and what was done stays done. Without the store nothing goes on.
         """
         outages: list[Transient] = []
-        taken_in = finished = written_back = sent = 0
+        taken_in = finished = written_back = sent = requests_sent = 0
         waiting: int | None = None
         with _going_on(outages):
             taken_in, finished, waiting = self._drain_messages(stop)
@@ -137,9 +115,12 @@ class Pipeline:
         for relay in (self.msg_relay, self.schd_relay):
             with _going_on(outages):
                 sent += self._drain_relay(relay, stop)
+        with _going_on(outages):
+            self.requests.expire()
+            requests_sent, _ = self.requests.send()
         if outages:
             raise outages[0]
-        return DrainReport(taken_in, finished, written_back, sent, waiting, stop())
+        return DrainReport(taken_in, finished, written_back, sent, waiting, stop(), requests_sent)
 
     def _drain_messages(self, stop: Callable[[], bool]) -> tuple[int, int, int | None]:
         taken_in = finished = 0
@@ -180,6 +161,33 @@ class Pipeline:
             if not result.full or not (result.sent or result.refused):
                 break
         return sent
+
+
+def _checked(config: PipelineConfig | None) -> PipelineConfig:
+    config = PipelineConfig() if config is None else config
+    problems = check_numbers(config.policy, config.retry, config.event_retry, config.writeback)
+    if problems:
+        raise ConfigError(problems)
+    return config
+
+
+def _clearing(
+    store: Store,
+    desk: Desk,
+    keys: PendingKeys,
+    config: PipelineConfig,
+    history: History | None,
+    lock: AbstractContextManager[object],
+    on_step: Callable[[str], None],
+) -> tuple[HistorySweep, RetentionSweep]:
+    clock, telemetry, policy = desk.clock, desk.telemetry, config.policy
+    sweep = HistorySweep(store, keys, clock, telemetry, policy, config.ended, history, lock, on_step)
+    return sweep, RetentionSweep(store, clock, telemetry, policy, config.retention, history, on_step)
+
+
+def _relays(tools: RelayTools, config: PipelineConfig) -> tuple[MsgRelay, SchdRelay]:
+    schd = SchdRelay(tools, config.topic_schd, config.schd_flush_limit, config.schd_records_per_message)
+    return MsgRelay(tools, config.topic_msg, config.event_batch), schd
 
 
 @contextmanager

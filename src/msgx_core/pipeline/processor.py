@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from msgx_core.errors import CodecError, Malformed, MessageError, MsgxError, Rejected
-from msgx_core.model.alert import Alert, AlertCode
-from msgx_core.model.change import FlightPut
 from msgx_core.model.flight import FlightState
-from msgx_core.model.identity import Identity
 from msgx_core.model.message import DecodedMessage
-from msgx_core.model.proc import Binding, Holder, MessageState, Outcome, ProcRow
+from msgx_core.model.proc import Binding, MessageState, Outcome, ProcRow
 from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
-from msgx_core.pipeline.desk import Close, Decision, Desk, Work, dead, skipped
+from msgx_core.pipeline.desk import Close, Decision, Desk, Work, dead
+from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.handlers import decide
+from msgx_core.pipeline.heads import binding_of, cause_text, duplicate, entries, is_blank
 from msgx_core.ports.cache import Cache, CacheEntry, CacheGone, CachePut
 from msgx_core.ports.codec import Codec, RawText
 from msgx_core.ports.inbox import Inbox
 from msgx_core.rules.coverage import parse_coverage
+from msgx_core.rules.policy_text import parse_grounds, policy_digest, with_grounds
 from msgx_core.rules.render import flight_document, to_json
 from msgx_core.rules.retry import RetryPolicy
 from msgx_core.rules.snapshot_log import LogContext, bare_rows
@@ -47,6 +46,12 @@ class MessageProcessor:
     retry: RetryPolicy
     lock: AbstractContextManager[object] = field(factory=nullcontext)
     on_step: Callable[[str], None] = no_step
+    evidence: Evidence | None = None
+    _policy: str = field(init=False)
+
+    @_policy.default
+    def _digest(self) -> str:
+        return policy_digest(self.desk.policy)
 
     def process(self, head: ProcRow) -> MessageState:
         """Process the head once; its state afterwards (FAILED: an attempt was counted)."""
@@ -56,28 +61,29 @@ class MessageProcessor:
         except Rejected as error:
             state = self._fail(head, "INFRA", error.reason, error.detail)
         except CodecError as error:
-            state = self._fail(head, "CODEC_ERROR", error.reason, _cause_text(error))
+            state = self._fail(head, "CODEC_ERROR", error.reason, cause_text(error))
         self.desk.telemetry.observe(
             "msgx.process.duration", self.desk.clock.monotonic_s() - started_s, state=state.value
         )
         return state
 
-    def preview(self, msg_id: int, head: ProcRow) -> tuple[DecodedMessage, Decision]:
-        """Decode and decide on today's state, write nothing; for a dry run.
+    def preview(
+        self, msg_id: int, head: ProcRow, raw: RawText | None = None
+    ) -> tuple[DecodedMessage, Decision]:
+        """Decode and decide on today's state, write nothing; for a dry run. `raw` stands in for the mailbox.
 
         Raises `MessageError` for a message that is wrong in itself.
         """
-        raw = self.inbox.fetch(msg_id)
-        if _is_blank(raw) or raw is None:
+        raw = self.inbox.fetch(msg_id) if raw is None else raw
+        if is_blank(raw) or raw is None:
             raise Malformed("raw-missing")
         message = self._decode(raw)
         work = self._work(head, message, raw, self.desk.clock.monotonic_s())
         return message, self._decide(work)
 
     def _attempt(self, head: ProcRow, started_s: float) -> MessageState:
-        raw = self.inbox.fetch(head.msg_id)
-        self.on_step("fetched")
-        if raw is None or _is_blank(raw):
+        raw, key = self._fetch(head)
+        if raw is None or is_blank(raw):
             line = None if raw is None else 1
             missing = Malformed("raw-missing", line=line, column=line, text=None if raw is None else "")
             return self._close(head, Close(dead(missing)))
@@ -85,15 +91,25 @@ class MessageProcessor:
             message = self._decode(raw)
         except MessageError as error:
             return self._close(head, Close(dead(error)))
-        binding = self._binding(head.msg_id, message, raw)
+        binding = self._bound(head.msg_id, message, raw)
         if head.identity_key is None:
             holder = self.desk.store.bind(binding, self.desk.clock.now())
             self.on_step("bound")
             if holder is not None:
-                return self._close(head, _duplicate(head.msg_id, holder, binding), binding)
-        work = self._work(head, message, raw, started_s)
+                return self._close(head, duplicate(head.msg_id, holder, binding), binding)
+        work = evolve(self._work(head, message, raw, started_s), archive_key=key)
         with self.lock:
             return self._settle(head, work, binding)
+
+    def _fetch(self, head: ProcRow) -> tuple[RawText | None, str | None]:
+        """The raw text, and its key in the archive: kept before ①, outside all transactions (D-36)."""
+        raw = self.inbox.fetch(head.msg_id)
+        self.on_step("fetched")
+        if self.evidence is None:
+            return raw, None
+        found = self.evidence.fetched(head, raw)
+        self.on_step("evidence-kept")
+        return found
 
     def _work(self, head: ProcRow, message: DecodedMessage, raw: RawText, started_s: float) -> Work:
         def locate(error: MessageError) -> None:
@@ -107,12 +123,13 @@ class MessageProcessor:
         except MessageError as error:
             decision = Close(dead(error))
         if isinstance(decision, Close):
-            return self._close(head, decision, binding)
+            return self._close(head, evolve(decision, log=_keyed(decision.log, work)), binding)
         self.on_step("decided")
-        self.desk.store.apply(decision.change)
+        grounds = with_grounds(decision.change.coverage, self._policy, parse_grounds(head.coverage).raw)
+        self.desk.store.apply(evolve(decision.change, coverage=grounds))
         self.on_step("applied")
-        self._write_cache(_entries(decision.change.flights))
-        return self._finish(head, decision.log)
+        self._write_cache(entries(decision.change.flights))
+        return self._finish(head, _keyed(decision.log, work))
 
     def _resume(self, head: ProcRow) -> MessageState:
         """A head that was applied before is not applied again: ② from the stored state, then ③ (D-02)."""
@@ -188,20 +205,8 @@ class MessageProcessor:
         except Exception as error:
             raise CodecError(f"handler-exception:{type(error).__name__}") from error
 
-    def _binding(self, msg_id: int, message: DecodedMessage, raw: RawText) -> Binding:
-        meta = message.meta
-        identity = Identity.of(meta, include_day=self.desk.policy.include_day_boundary)
-        data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
-        return Binding(
-            msg_id=msg_id,
-            identity_key=identity.key,
-            sndr=meta.sndr,
-            type=meta.type,
-            styp=meta.styp,
-            seqn=meta.seqn,
-            dttm=meta.dttm,
-            raw_digest=hashlib.sha256(data).hexdigest(),
-        )
+    def _bound(self, msg_id: int, message: DecodedMessage, raw: RawText) -> Binding:
+        return binding_of(msg_id, message, raw, include_day=self.desk.policy.include_day_boundary)
 
     def _entry(self, state: FlightState) -> CacheEntry:
         if state.is_live:
@@ -219,27 +224,5 @@ class MessageProcessor:
         )
 
 
-def _is_blank(raw: RawText | None) -> bool:
-    return raw is None or not raw.strip()
-
-
-def _duplicate(msg_id: int, holder: Holder, binding: Binding) -> Close:
-    """Bodies never decide; other content under one identity raises an alert (D-24)."""
-    outcome = skipped(f"duplicate-of:{holder.msg_id}", f"identity {binding.identity_key}")
-    if holder.raw_digest is None or holder.raw_digest == binding.raw_digest:
-        return Close(outcome)
-    detail = f"identity {binding.identity_key} of message {holder.msg_id} with other content"
-    return Close(outcome, (Alert(AlertCode.DUPLICATE_DIFFERENT_CONTENT, msg_id, detail=detail),))
-
-
-def _entries(puts: Sequence[FlightPut]) -> list[CacheEntry]:
-    return [
-        CacheGone(put.state.flid, put.state.version, put.state.operation_day)
-        if put.document is None
-        else CachePut(put.state.flid, put.state.version, put.state.operation_day, put.document)
-        for put in puts
-    ]
-
-
-def _cause_text(error: CodecError) -> str | None:
-    return None if error.__cause__ is None else str(error.__cause__)[:400] or None
+def _keyed(log: Sequence[SnapshotLogRow], work: Work) -> tuple[SnapshotLogRow, ...]:
+    return tuple(evolve(row, archive_key=work.archive_key) for row in log)

@@ -11,6 +11,7 @@ from msgx_core.errors import Conflict
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.proc import MessageState, Outcome, ProcRow
 from msgx_core.pipeline.desk import Desk
+from msgx_core.pipeline.pending_keys import PendingKeys
 from msgx_core.pipeline.processor import MessageProcessor
 from msgx_core.rules.retry import RetryPolicy
 from msgx_core.states.message import MESSAGE, MessageEvent
@@ -46,12 +47,14 @@ class Pump:
     """Ticks one after the other; never two at a time, never past an unfinished head.
 
     `suspect` after a lease that was not released: tries are bracketed until a message finishes (D-05).
+    `keys` are settled before each head (D-33).
     """
 
     processor: MessageProcessor
     desk: Desk
     retry: RetryPolicy
     suspect: bool = False
+    keys: PendingKeys | None = None
 
     def resume(self, *, unclean: bool) -> None:
         """At start or takeover: count a try that was cut off, and be suspicious after an unclean end."""
@@ -59,9 +62,13 @@ class Pump:
         if row is not None:
             self.desk.telemetry.event("try-interrupted", msg_id=row.msg_id, attempts=row.attempts)
         self.suspect = unclean or row is not None
+        if self.keys is not None:
+            self.keys.due = True
 
     def tick(self) -> Tick:
         """Handle the head once. Raises `Transient` (count nothing, wait) and `Fenced` (step down)."""
+        if self.keys is not None:
+            self.keys.settle()
         head = self.desk.store.head()
         if head is None:
             return Tick(TickKind.IDLE)

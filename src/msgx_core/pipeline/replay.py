@@ -12,6 +12,7 @@ from msgx_core.model.proc import MessageState, Outcome, ProcRow
 from msgx_core.pipeline.desk import Apply, Close, Decision, dead
 from msgx_core.pipeline.processor import MessageProcessor
 from msgx_core.ports.clock import Clock
+from msgx_core.ports.codec import RawText
 from msgx_core.ports.operations import Audit, OperatorResult, OperatorStore
 from msgx_core.rules.replay import REPLAY_WHITELIST, replay_refusal
 
@@ -48,8 +49,8 @@ class ReplayService:
         whitelist = () if force else REPLAY_WHITELIST
         return self.store.replay(msg_ids, whitelist, audit, self.clock.now())
 
-    def preview(self, msg_id: int, *, force: bool = False) -> Preview | None:
-        """The effect on today's state; None when there is no such message."""
+    def preview(self, msg_id: int, *, force: bool = False, raw: RawText | None = None) -> Preview | None:
+        """The effect on today's state; None when there is no such message. `raw`: instead of the mailbox."""
         row = self.store.message(msg_id)
         if row is None:
             return None
@@ -69,7 +70,7 @@ class ReplayService:
             identity_key=row.get("IDENTITY_KEY"),
         )
         try:
-            message, decision = self.processor.preview(msg_id, head)
+            message, decision = self.processor.preview(msg_id, head, raw)
         except MessageError as error:
             return Preview(msg_id, dead(error), refused=refused)
         return Preview(msg_id, _outcome(decision), message, decision, refused)

@@ -6,6 +6,7 @@ from msgx_core.errors import ConfigError
 from msgx_core.model.sis import FLOP_ROWS
 from msgx_core.ports.store import PipelineStore
 from msgx_core.rules.policy import Policy
+from msgx_core.rules.policy_text import POLICY_PIN, policy_digest, policy_text
 from msgx_core.rules.retry import RetryPolicy, WritebackPolicy
 
 IDENTITY_PIN = "msgx.identity.include-day-boundary"
@@ -36,3 +37,8 @@ def pin_identity(store: PipelineStore, policy: Policy) -> None:
                 f" the algorithm cannot change under bound identities: set it back to {held}",
             )
         )
+
+
+def keep_policy(store: PipelineStore, policy: Policy) -> None:
+    """Keep the settings of decisions under their digest, which each applied message names (D-36)."""
+    store.pin(f"{POLICY_PIN}{policy_digest(policy)}", policy_text(policy))

@@ -7,21 +7,29 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msgx_core.ports.archive import Archive, ArchivedRaw
 from msgx_core.ports.bus import Bus, BusRecord, Delivery
 from msgx_core.ports.cache import Cache, CacheGone, CachePut
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import Codec, RawText
+from msgx_core.ports.history import History, HistoryRecord
 from msgx_core.ports.inbox import Inbox, MarkResult
 from msgx_core.ports.operations import OperatorStore
+from msgx_core.ports.outbound import Outbound, OutboundRow
+from msgx_core.ports.recovery import Raised, Recovery
 from msgx_core.ports.store import LeaseGrant, LeaseView, PipelineStore
+from msgx_core.ports.store_later import Archived, RequestWork, Retention, RetentionCutoffs, Sweeping
 from msgx_core.ports.telemetry import Silent, Telemetry
 
 
-class Store(PipelineStore, OperatorStore, Protocol):
+class Store(PipelineStore, OperatorStore, RequestWork, Sweeping, Retention, Recovery, Protocol):
     """What a full store adapter is: the pipeline's side and the people's side."""
 
 
 __all__ = [
+    "Archive",
+    "Archived",
+    "ArchivedRaw",
     "Bus",
     "BusRecord",
     "Cache",
@@ -30,14 +38,24 @@ __all__ = [
     "Clock",
     "Codec",
     "Delivery",
+    "History",
+    "HistoryRecord",
     "Inbox",
     "LeaseGrant",
     "LeaseView",
     "MarkResult",
     "OperatorStore",
+    "Outbound",
+    "OutboundRow",
     "PipelineStore",
+    "Raised",
     "RawText",
+    "Recovery",
+    "RequestWork",
+    "Retention",
+    "RetentionCutoffs",
     "Silent",
     "Store",
+    "Sweeping",
     "Telemetry",
 ]

@@ -140,6 +140,18 @@ class Views(Protocol):
         """Operator actions, newest first."""
         ...
 
+    def applied(self, after: int, limit: int = 500) -> Sequence[Row]:
+        """`PROC_STATE` rows of applied messages with `APPLY_NO` above `after`, in that order (D-02, D-36)."""
+        ...
+
+    def floors(self) -> Mapping[int, tuple[int, datetime]]:
+        """Version floors of archived flights by FLID, and when each was last set (D-37)."""
+        ...
+
+    def pins(self) -> Mapping[str, str]:
+        """What `pin` has kept, by name."""
+        ...
+
 
 class OperatorActions(Protocol):
     """Conditional changes by people."""
@@ -150,6 +162,16 @@ class OperatorActions(Protocol):
         """`FAILED`/`DEAD → PENDING` where code (and reason, if given) is whitelisted and no write-back
         claim is live; clears attempts, times, code, reason, detail and owed write-back (R-120, H-25); keeps
         `IDENTITY_KEY`, `APPLIED_AT` and `BACKFILL_AT`. An empty whitelist lets any code in."""
+        ...
+
+    def replay_from_archive(
+        self, grounds: Mapping[int, str], audit: Audit, now: datetime
+    ) -> Sequence[OperatorResult]:
+        """As `replay`, for messages that are `DEAD(MALFORMED, raw-missing)`, or `PENDING` and not tried yet.
+
+        `grounds` says where the archive has its text (`rules.policy_text.raw_grounds`): it goes into
+        `COVERAGE`, where the pump finds it, and into the audit (`replay`, D-36).
+        """
         ...
 
     def readmit(self, msg_id: int, audit: Audit, now: datetime) -> OperatorResult:

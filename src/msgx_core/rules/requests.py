@@ -102,6 +102,16 @@ def expired(request: Request, now: datetime, timeout: timedelta) -> bool:
     )
 
 
+def expiry_limit(heard_at: datetime, waiting_since: datetime | None, timeout: timedelta) -> datetime:
+    """Requests sent up to then have had their time and no answer.
+
+    `heard_at`: everything that was in the mailbox then has been taken in. `waiting_since`: when the oldest
+    unfinished message came into the mailbox; it may be an answer, and so may all that came after it.
+    """
+    known_until = heard_at if waiting_since is None else min(heard_at, waiting_since)
+    return known_until - timeout
+
+
 def may_replace(open_: Request | None) -> bool:
     """Whether a new request of the slot may be made now: not while an answer is being applied."""
     return open_ is None or open_.resp_msg_id is None

@@ -203,7 +203,12 @@ def create_topics(servers: str, topics: Sequence[str], partitions: int = 4) -> N
     """Make topics and wait until they are there."""
     admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     for made in admin.create_topics([NewTopic(topic, partitions) for topic in topics]).values():
-        made.result(20)
+        try:
+            made.result(20)
+        except confluent_kafka.KafkaException as error:
+            # A producer that asked for it first has made it.
+            if error.args[0].code() != confluent_kafka.KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
 
 
 def _answers(servers: str) -> bool:

@@ -20,7 +20,7 @@ COMMENT ON COLUMN msgx.LEASE.EPOCH IS 'Epoch that came with the lease.';
 COMMENT ON COLUMN msgx.LEASE.EXPIRES_AT IS 'From then on another instance may take over.';
 
 COMMENT ON TABLE msgx.COUNTERS IS 'Numbers that are allocated in commit order without gaps (D-27).';
-COMMENT ON COLUMN msgx.COUNTERS.NAME IS 'event_msg, event_schd or apply_no.';
+COMMENT ON COLUMN msgx.COUNTERS.NAME IS 'event_msg, event_schd, apply_no or outbound_seqn.';
 COMMENT ON COLUMN msgx.COUNTERS.VALUE IS 'The last number given out.';
 
 COMMENT ON TABLE msgx.PROC_STATE IS

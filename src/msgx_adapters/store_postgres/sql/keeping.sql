@@ -7,4 +7,13 @@ SELECT VALUE FROM msgx.STORE_INFO WHERE NAME = :name;
 INSERT INTO msgx.STORE_INFO (NAME, VALUE) VALUES (:name, :value) ON CONFLICT (NAME) DO NOTHING;
 
 -- name: ping
-SELECT EPOCH FROM msgx.PIPELINE_LOCK;
+SELECT L.EPOCH, current_setting('transaction_read_only') = 'on' AS IS_READ_ONLY, (
+    SELECT string_agg(C.relname, ', ' ORDER BY C.relname) FROM pg_class C
+    WHERE C.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'msgx.pipeline_lock'::regclass)
+        AND C.relkind = 'r' AND C.relname <> 'alembic_version'
+        AND NOT (
+            has_table_privilege(C.oid, 'SELECT') AND has_table_privilege(C.oid, 'INSERT')
+            AND has_table_privilege(C.oid, 'UPDATE') AND has_table_privilege(C.oid, 'DELETE')
+        )
+) AS NOT_OURS
+FROM msgx.PIPELINE_LOCK L;

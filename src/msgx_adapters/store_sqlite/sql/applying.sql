@@ -9,6 +9,7 @@ WHERE MSG_ID = :msg_id AND APPLIED_AT IS NULL AND STATE IN ('PENDING', 'FAILED')
 -- name: count_up
 UPDATE COUNTERS SET VALUE = VALUE + CASE NAME
     WHEN 'event_msg' THEN :event_msg WHEN 'event_schd' THEN :event_schd WHEN 'apply_no' THEN 1 ELSE 0 END
+WHERE NAME IN ('event_msg', 'event_schd', 'apply_no')
 RETURNING NAME, VALUE;
 
 -- name: insert_flight

@@ -42,6 +42,18 @@ def decide_schedule(work: Work, desk: Desk) -> Decision:
     case = _case(work, desk)
     if case is None:
         return Close(skipped("unmatched-response", "no open RQFD"))
+    return _checked(work, desk, body, case)
+
+
+def decide_covered(work: Work, desk: Desk, coverage: Coverage) -> Decision:
+    """The same for a `RESP` whose coverage was found before: no request is looked at (D-36)."""
+    body = work.message.body
+    if not isinstance(body, SchedulePackage):
+        raise Malformed("payload-missing:SCHD", tag="SCHD")
+    return _checked(work, desk, body, _Case(coverage))
+
+
+def _checked(work: Work, desk: Desk, body: SchedulePackage, case: _Case) -> Decision:
     coverage = case.coverage
     try:
         package = check_package(body, desk.policy)

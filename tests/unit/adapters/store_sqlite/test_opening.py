@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from msgx_adapters.store_sqlite import Connection, SqliteStore, schema_sql
-from msgx_adapters.store_sqlite.schema import VERSION
+from msgx_adapters.store_sqlite.migrations import REVISIONS
 from msgx_core.errors import ConfigError, Transient
 from msgx_core.testing.builders import enqueue
 
@@ -21,7 +21,7 @@ def test_a_missing_file_is_refused_and_not_made(tmp_path: Path) -> None:
 def test_create_makes_file_folder_and_schema(tmp_path: Path) -> None:
     path = tmp_path / "data" / "机场" / "store.db"
     store = SqliteStore.open(path, create=True)
-    assert store.schema_version() == VERSION
+    assert store.schema_revision() == REVISIONS.newest
     store.migrate()
     made = store.store_id()
     store.close()
@@ -64,7 +64,8 @@ def test_a_newer_schema_is_refused(tmp_path: Path, create: bool) -> None:
     path = tmp_path / "store.db"
     SqliteStore.open(path, create=True).close()
     raw = sqlite3.connect(path)
-    raw.execute(f"PRAGMA user_version = {VERSION + 1}")
+    raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    raw.commit()
     raw.close()
     with pytest.raises(ConfigError, match="newer msgx"):
         SqliteStore.open(path, create=create)

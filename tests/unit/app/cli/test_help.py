@@ -63,7 +63,9 @@ def test_each_option_is_explained(words: str, found: Any) -> None:
 
 @pytest.mark.parametrize(("words", "found"), PARAMETERS)
 def test_operator_actions_want_a_reason(words: str, found: Any) -> None:
-    if words.rsplit(maxsplit=1)[-1] in ("readmit", "resume", "requeue", "discard", "ack"):
+    if words.rsplit(maxsplit=1)[-1] in ("readmit", "resume", "requeue", "discard", "ack", "schedule") or (
+        words == "request ref"
+    ):
         assert [p.required for p in found.params if "--reason" in p.opts] == [True]
 
 
@@ -72,6 +74,7 @@ def test_the_specified_commands_are_there() -> None:
     wanted = "init,config show,config check,migrate,run,drain,send,decode,status,messages,messages show"
     wanted += ",messages readmit,replay,flights,flights show,ref,resources,writeback,writeback resume,outbox"
     wanted += ",outbox requeue,outbox discard,snapshots,alerts,alerts ack,cache rebuild,simulate"
+    wanted += ",request schedule,request ref,requests"
     assert set(wanted.split(",")) <= words
 
 

@@ -90,6 +90,7 @@ def test_parts_of_a_live_and_of_a_shadow_instance(container: Container, grant: L
         "relay-msg",
         "relay-schd",
         "jobs",
+        "retention",
         "write-back",
     ]
     assert all(part.step() >= 0 for part in parts)

@@ -26,6 +26,9 @@ def test_every_profile_loads(tmp_path: Path, name: str) -> None:
 
 def test_embedded_needs_no_server_and_changes_no_default(tmp_path: Path) -> None:
     loaded = rendered(tmp_path, "embedded")
+    archive = loaded.settings.archive
+    assert archive.url is not None
+    assert archive.url.path == tmp_path / "data/archive"
     (tmp_path / "msgx.toml").write_text('[msgx.airport]\ncode = "PVG"\n', encoding="utf-8")
     assert loaded.settings == load_settings(tmp_path / "msgx.toml", {}, {}).settings
 

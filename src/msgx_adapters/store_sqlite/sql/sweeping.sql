@@ -1,0 +1,33 @@
+-- The history sweep (D-33, D-37).
+
+-- name: flights_after
+SELECT FLID, STATE, STATE_VERSION, OPERATION_DAY, CONTENT, LAST_MSG_ID, CREATED_AT, UPDATED_AT, SODT_AT
+FROM FLIGHT_SCHD WHERE FLID > :after ORDER BY FLID LIMIT :limit;
+
+-- name: unfinished_applied
+SELECT MSG_ID FROM PROC_STATE
+WHERE STATE IN ('PENDING', 'FAILED') AND APPLIED_AT IS NOT NULL ORDER BY MSG_ID;
+
+-- name: count_more_events
+UPDATE COUNTERS SET VALUE = VALUE + CASE NAME WHEN 'event_msg' THEN :event_msg ELSE :event_schd END
+WHERE NAME IN ('event_msg', 'event_schd')
+RETURNING NAME, VALUE;
+
+-- Raw sections go with their flight.
+-- name: remove_flight
+DELETE FROM FLIGHT_SCHD WHERE FLID = :flid AND STATE_VERSION = :version;
+
+-- name: put_floor
+INSERT INTO FLIGHT_VERSION_FLOOR (FLID, STATE_VERSION, UPDATED_AT) VALUES (:flid, :version + 1, :now)
+ON CONFLICT (FLID) DO UPDATE SET STATE_VERSION = MAX(STATE_VERSION, excluded.STATE_VERSION),
+    UPDATED_AT = excluded.UPDATED_AT;
+
+-- name: put_pending_key
+INSERT INTO CACHE_PENDING (FLID, STATE_VERSION, CREATED_AT) VALUES (:flid, :version, :now)
+ON CONFLICT (FLID) DO UPDATE SET STATE_VERSION = MAX(STATE_VERSION, excluded.STATE_VERSION);
+
+-- name: cache_pending
+SELECT FLID, STATE_VERSION FROM CACHE_PENDING ORDER BY FLID LIMIT :limit;
+
+-- name: cache_settled
+DELETE FROM CACHE_PENDING WHERE FLID IN (SELECT value FROM json_each(:flids));

@@ -1,0 +1,156 @@
+"""`msgx sweep` and `msgx retention`: flights leave for the history store, old rows leave at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from msgx_app.cli import output
+from msgx_app.cli.errors import EXIT_INTERRUPTED, Exiting, Negative
+from msgx_app.cli.options import Common, command
+
+if TYPE_CHECKING:
+    from msgx_core.pipeline.retention import RetentionSweep
+    from msgx_core.pipeline.sweep import SweepResult
+
+_WHY = {
+    "dead": "dead, a person has to requeue or discard them",
+    "pending": "not sent yet",
+    "unfinished": "a message is unfinished",
+    "not-written-back": "not written back to the mailbox",
+    "open": "still open",
+    "flights": "flights of the day are not in history",
+    "requests": "a request for the day is open or may be answered late",
+}
+_OBJECTS = {
+    "MSG_EVENT": "msgx.pipeline.event-retention",
+    "PROC_STATE": "msgx.pipeline.proc-retention",
+    "SCHD_SNAP_LOG": "msgx.pipeline.snap-log-retention",
+    "REQ_TRACK": "msgx.pipeline.request-retention",
+    "SCHD_GEN": "msgx.pipeline.ledger-retention",
+    "HISTORY": "msgx.history.retention",
+}
+
+
+@command("msgx sweep", "msgx sweep --json")
+def sweep(common: Common) -> None:
+    """Write ended flights to the history store and remove those that it confirms.
+
+    Needs the lease: beside a running daemon, which does this every hour, it exits with 1 and names the
+    holder. What the history store rejects, answers unclearly or not at all stays for the next sweep.
+    """
+    from msgx_app.cli.supervise import Interrupted, holder_name, lease_held, stop_on_signals
+    from msgx_app.container import open_container
+
+    settings = common.load().settings
+    if settings.history.url is None:
+        raise Negative("refused: msgx.history.url is not set; without a history store nothing is removed")
+    with stop_on_signals() as stop, open_container(settings, log="console") as container:
+        container.pipeline.pin()
+        try:
+            with lease_held(container, holder_name("sweep"), stop=stop, waiting=_waiting) as grant:
+                container.pipeline.prepare(grant)
+                with _progress() as show:
+                    result = container.pipeline.sweep.run(stop.is_set, show)
+        except Interrupted:
+            raise Exiting(EXIT_INTERRUPTED) from None
+    _print_sweep(result, as_json=common.as_json)
+    if stop.is_set():
+        raise Exiting(EXIT_INTERRUPTED)
+
+
+@command("msgx retention --dry-run", "msgx retention")
+def retention(
+    common: Common,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would go and why the rest stays; remove nothing.")
+    ] = False,
+) -> None:
+    """Remove what is old enough and finished: sent events, final messages, the schedule log, closed requests.
+
+    Needs no lease and may run beside the daemon, which does this every hour. Each row is asked again when it
+    goes: a replay that comes first wins.
+    """
+    from msgx_app.cli.supervise import stop_on_signals
+
+    with stop_on_signals() as stop, _retention(common) as job:
+        if dry_run:
+            _print_preview(job.preview(), as_json=common.as_json)
+            return
+        removed = job.run(stop.is_set)
+    if common.as_json:
+        output.print_json(removed)
+    else:
+        output.print_facts([(name, n) for name, n in removed.items()], title="removed")
+    if stop.is_set():
+        raise Exiting(EXIT_INTERRUPTED)
+
+
+@contextmanager
+def _retention(common: Common) -> Iterator[RetentionSweep]:
+    """The job on store and history alone: an outage of anything else does not matter."""
+    from msgx_app import backends, histories
+    from msgx_app.cli.parts import with_store
+    from msgx_app.container import pipeline_config_of
+    from msgx_core.pipeline.retention import RetentionSweep
+
+    with with_store(common) as at, ExitStack() as opened:
+        history = histories.open_history(at.settings)
+        if history is not None:
+            opened.callback(history.close)
+        telemetry = backends.open_telemetry(at.clock, "console")
+        ages = pipeline_config_of(at.settings).retention
+        yield RetentionSweep(at.store, at.clock, telemetry, at.policy, ages, history)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[SweepResult], None]]:
+    if not output.on_terminal():
+        yield lambda result: None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    with Status("sweeping", console=Console(stderr=True)) as status:
+        yield lambda r: status.update(f"sweeping: {r.seen} flights seen, {r.archived} archived")
+
+
+def _waiting(holder: str) -> None:
+    output.note(f"waiting: {holder} holds the lease, or was killed and left it")
+
+
+def _print_sweep(result: SweepResult, *, as_json: bool) -> None:
+    from attrs import asdict
+
+    if as_json:
+        output.print_json({name.upper(): n for name, n in asdict(result).items()})
+        return
+    output.print_facts(
+        [
+            ("flights seen", result.seen),
+            ("ended", result.ended),
+            ("archived", result.archived),
+            ("main flights told", result.notified or None),
+            ("left: a message is unfinished", result.busy or None),
+            ("left: not confirmed", result.unconfirmed or None),
+            ("left: changed meanwhile", result.kept or None),
+        ],
+        title="swept",
+    )
+
+
+def _print_preview(found: Mapping[str, Mapping[str, int]], *, as_json: bool) -> None:
+    if as_json:
+        output.print_json(found)
+        return
+    rows: list[tuple[str, Any]] = []
+    for name, key in _OBJECTS.items():
+        if name in found:
+            stay = [f"{n} stay: {_WHY.get(why, why)}" for why, n in found[name].items() if why != "go"]
+            rows.append((name, "; ".join([f"{found[name]['go']} would go", *stay])))
+        elif name != "HISTORY":
+            rows.append((name, f"kept: {key} is off"))
+    output.print_facts(rows, title="older than their retention")

@@ -1,0 +1,95 @@
+"""Retention: what is old enough and finished leaves; everything else stays (IMP §9.3, FST §8.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from attrs import frozen
+
+from msgx_core.pipeline.processor import no_step
+from msgx_core.ports import Clock, History, RetentionCutoffs, Store, Telemetry
+from msgx_core.rules.operation_day import operation_day
+from msgx_core.rules.policy import Policy
+
+BATCH = 1000
+HISTORY = "HISTORY"
+"""The name of the history store among the objects; those of the store are in `ports.Retention`."""
+
+
+@frozen
+class RetentionPolicy:
+    """Ages by object; None keeps for ever."""
+
+    events: timedelta | None = timedelta(days=7)
+    processed: timedelta | None = timedelta(days=90)
+    snapshot_log: timedelta | None = timedelta(days=90)
+    requests: timedelta | None = timedelta(days=90)
+    ledger: timedelta | None = None
+    history: timedelta | None = None
+
+    def cutoffs(self, now: datetime, policy: Policy) -> RetentionCutoffs:
+        """The limits at an instant.
+
+        The ledger's counts airport days back from today; a request never goes while it may be answered late.
+        """
+        late_since = now - policy.late_window
+        requests = _before(now, self.requests)
+        return RetentionCutoffs(
+            events=_before(now, self.events),
+            processed=_before(now, self.processed),
+            snapshot_log=_before(now, self.snapshot_log),
+            requests=None if requests is None else min(requests, late_since),
+            ledger=None if self.ledger is None else operation_day(now, policy) - self.ledger,
+            late_since=late_since,
+        )
+
+
+@frozen
+class RetentionSweep:
+    """Removes in batches, without the pipeline lock and without the lease (R-405)."""
+
+    store: Store
+    clock: Clock
+    telemetry: Telemetry
+    policy: Policy
+    ages: RetentionPolicy
+    history: History | None = None
+    on_step: Callable[[str], None] = no_step
+    batch: int = BATCH
+
+    def preview(self) -> Mapping[str, Mapping[str, int]]:
+        """What would go (`go`) and why the rest of that age stays, by object; nothing is removed."""
+        return self.store.retention_preview(self.ages.cutoffs(self.clock.now(), self.policy))
+
+    def run(
+        self,
+        stop: Callable[[], bool] = lambda: False,
+        progress: Callable[[Mapping[str, int]], None] = lambda removed: None,
+    ) -> Mapping[str, int]:
+        """Remove until nothing is left to go, or `stop()` between batches; how many by object.
+
+        Raises `Transient` when store or history do not answer; what went until then is gone.
+        """
+        now = self.clock.now()
+        cutoffs = self.ages.cutoffs(now, self.policy)
+        removed: dict[str, int] = {}
+        while not stop():
+            went = self.store.remove_expired(cutoffs, self.batch)
+            self.on_step("expired-removed")
+            self._add(removed, went)
+            progress(removed)
+            if not any(n >= self.batch for n in went.values()):
+                break
+        if self.history is not None and self.ages.history is not None and not stop():
+            self._add(removed, {HISTORY: self.history.remove_before(now - self.ages.history)})
+        return removed
+
+    def _add(self, removed: dict[str, int], went: Mapping[str, int]) -> None:
+        for name, n in went.items():
+            removed[name] = removed.get(name, 0) + n
+            self.telemetry.count("msgx.retention.removed", n, object=name)
+
+
+def _before(now: datetime, age: timedelta | None) -> datetime | None:
+    return None if age is None else now - age

@@ -1,0 +1,182 @@
+"""Explain: the rules of a message in order with their sources, and its effect field by field."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from msgx_cli import Msgx, put, ready
+from wire import adft, fdel, flop, fltr, gate, message, reference, schedule
+
+
+@pytest.fixture
+def msgx(tmp_path: Path) -> Msgx:
+    return ready(tmp_path)
+
+
+def done(msgx: Msgx, *raws: bytes, **settings: str) -> list[int]:
+    """Send and drain one after the other."""
+    ids = []
+    for raw in raws:
+        ids += put(msgx, raw)
+        msgx.ok("drain", **settings)
+    return ids
+
+
+def explained(msgx: Msgx, msg_id: int) -> dict[str, Any]:
+    found: dict[str, Any] = msgx.ok("explain", msg_id, "--json").json
+    return found
+
+
+def sources(found: dict[str, Any]) -> str:
+    return " | ".join(rule["SOURCE"] for rule in found["RULES"])
+
+
+def tag(found: dict[str, Any], flid: int, name: str) -> tuple[Any, Any]:
+    """Before and after of a tag."""
+    (flight,) = [each for each in found["FLIGHTS"] if each["FLID"] == flid]
+    (change,) = [each for each in flight["CHANGES"] if each["TAG"] == name]
+    return change.get("BEFORE"), change.get("AFTER")
+
+
+def test_each_version_is_explained_on_the_state_before_it(msgx: Msgx) -> None:
+    """D-36: not today's: what came later is not in it."""
+    ids = done(
+        msgx,
+        schedule("DNLD", [fltr(1, STND="5"), fltr(2)]),
+        flop(1, "GTDT", gate("A1")),
+        flop(1, "GTDT", gate("A2")),
+        schedule("DNLD", [fltr(1, STND="6"), fltr(2)]),
+    )
+    first, second, third, last = (explained(msgx, msg_id) for msg_id in ids)
+    assert tag(first, 1, "STND") == (None, "5")
+    assert tag(second, 1, "GTDT") == (None, [{"GTNO": "1", "GATE": "A1"}])
+    assert tag(third, 1, "GTDT") == ([{"GTNO": "1", "GATE": "A1"}], [{"GTNO": "1", "GATE": "A2"}])
+    assert tag(last, 1, "GTDT") == ([{"GTNO": "1", "GATE": "A2"}], None)
+    assert all("computed again" in each["BASIS"] and "NOTE" not in each for each in (first, second, last))
+    assert [(f["FLID"], f["FROM_VERSION"], f["STATE_VERSION"]) for f in third["FLIGHTS"]] == [(1, 2, 3)]
+    for wanted in ("IMP §2", "D-23", "D-18", "IMP §12.2", "D-15", "D-27"):
+        assert wanted in sources(second)
+    for wanted in ("D-12", "D-11", "D-09", "D-14"):
+        assert wanted in sources(last)
+
+
+def test_relatives_are_explained_too(msgx: Msgx) -> None:
+    """D-21: the main flight that gets a child, and the child that goes with its main flight."""
+    ids = done(msgx, schedule("DNLD", [fltr(1)]), adft(fltr(2, MAID="1")), fdel(1))
+    joined, gone = explained(msgx, ids[1]), explained(msgx, ids[2])
+    assert tag(joined, 1, "MAFL") == (None, [{"FLID": 2, "FLNO": "QX2"}])
+    assert "D-17" in sources(joined)
+    assert [(f["FLID"], f["REASON"]) for f in gone["FLIGHTS"]] == [(1, "FDEL"), (2, "CASCADE")]
+    assert tag(gone, 2, "STATE") == ("ACTIVE", "DELETED")
+    assert {"D-06", "D-21"} <= {part for part in sources(gone).replace(",", " ").split() if part[0] == "D"}
+
+
+def test_coverage_that_deletes(msgx: Msgx) -> None:
+    """D-11: what was absent, on which day, by which setting."""
+    done(msgx, schedule("DNLD", [fltr(1), fltr(2)]))
+    (msg_id,) = done(msgx, schedule("DNLD", [fltr(1)]), MSGX_SCHD_DNLD_COVERAGE="single-day")
+    found = explained(msgx, msg_id)
+    told = {rule["RULE"]: rule["RESULT"] for rule in found["RULES"]}
+    assert "2027-03-14" in told["coverage decides deletion by absence"]
+    assert "single-day" in told["coverage decides deletion by absence"]
+    assert told["absence deletes inside the coverage alone"] == "flights 2"
+    assert tag(found, 2, "STATE") == ("ACTIVE", "DELETED")
+
+
+def test_what_decided_a_skipped_or_dead_one(msgx: Msgx) -> None:
+    """D-25: the rule behind its reason, its source, and where."""
+    gate_a = flop(1, "GTDT", gate("A1"), seqn=800_001)
+    cases = {
+        schedule("DNLD", [fltr(1)], recs=3): ("D-12", "recs-mismatch:3!=1"),
+        gate_a.replace(b"A1", b"A0"): ("D-07", ""),
+        b"<MSG>": ("D-44", "not-well-formed"),
+        message("NOPE", "NONE", ""): ("D-22", "unsupported"),
+        flop(1, "ESTT", "<ESTT>14MAR270805</ESTT>"): ("D-18", "unsupported"),
+        schedule("RESP", [fltr(1)]): ("G-RESP-GUARD", "unmatched-response"),
+        flop(1, "FDEL", ""): ("D-18", "payload-missing"),
+    }
+    ids = done(msgx, *cases)
+    for msg_id, (source, reason) in zip(ids, cases.values(), strict=True):
+        found = explained(msgx, msg_id)
+        assert source in sources(found), found
+        assert reason in found.get("REASON", ""), found
+        assert "NOTE" not in found, found
+    (twice,) = done(msgx, gate_a)
+    assert "D-24" in sources(explained(msgx, twice))
+
+
+def test_a_late_update_of_a_deleted_flight(msgx: Msgx) -> None:
+    """D-07: skipped, on the state of then, also when the flight has come back since."""
+    ids = done(
+        msgx, schedule("DNLD", [fltr(1)]), fdel(1), flop(1, "GTDT", gate("A1")), schedule("DNLD", [fltr(1)])
+    )
+    found = explained(msgx, ids[2])
+    assert (found["STATE"], found["REASON"]) == ("SKIPPED", "flight-deleted")
+    assert "D-07" in sources(found)
+    assert "NOTE" not in found
+
+
+def test_reference_data(msgx: Msgx) -> None:
+    """IMP §13.3, D-40: what was replaced, put or removed."""
+    ids = done(
+        msgx,
+        reference("GLST", "DNLD", ["<GCOD>A1</GCOD>", "<GCOD>A2</GCOD>"]),
+        reference("GLST", "DEL", ["<GCOD>A2</GCOD>"]),
+    )
+    assert explained(msgx, ids[0])["REFERENCE"][0]["ACTION"] == "REPLACE"
+    assert explained(msgx, ids[1])["REFERENCE"] == [{"RTYPE": "GLST", "ACTION": "REMOVE", "RKEYS": ["A2"]}]
+
+
+def test_where_the_past_is_lost(msgx: Msgx) -> None:
+    """D-36: from the archive when the events are gone, from today's state when nothing is left, said so."""
+    ids = done(msgx, schedule("DNLD", [fltr(1)]), flop(1, "GTDT", gate("A1")), flop(1, "GTDT", gate("A2")))
+    store = sqlite3.connect(msgx.folder / "data" / "store.db")
+    with store:
+        store.execute("DELETE FROM MSG_EVENT WHERE TARGET = 'KAFKA:msg'")
+    found = explained(msgx, ids[1])
+    assert tag(found, 1, "GTDT") == (None, [{"GTNO": "1", "GATE": "A1"}])
+    assert "computed again" in found["BASIS"]
+    with store:
+        store.execute("DELETE FROM PROC_STATE WHERE MSG_ID = ?", (ids[0],))
+    store.close()
+    found = explained(msgx, ids[1])
+    assert "today's state" in found["BASIS"]
+    assert msgx("explain", 99).code == 1
+
+
+def test_people_read_it_too(msgx: Msgx) -> None:
+    """The same on paper: rules, then effects."""
+    (msg_id,) = done(msgx, schedule("DNLD", [fltr(1)]))
+    answer = msgx.ok("explain", msg_id)
+    assert "IMP §11.2, D-09, D-10" in answer.out
+    assert "- → 1" in answer.out
+    assert "computed again" in answer.err
+
+
+def test_the_versions_of_a_flight_with_values(msgx: Msgx) -> None:
+    """`flights show --history`: message, tags, and before and after while outbox and archive last."""
+    ids = done(
+        msgx,
+        schedule("DNLD", [fltr(1, STND="5")]),
+        flop(1, "GTDT", gate("A1")),
+        adft(fltr(2, MAID="1")),
+        fdel(1),
+    )
+    rows = msgx.ok("flights", "show", 1, "--history", "--json").json
+    assert [(row["STATE_VERSION"], row["MSG_ID"]) for row in rows] == list(enumerate(ids, start=1))
+    assert {"TAG": "STND", "AFTER": "5"} in rows[0]["VALUES"]
+    assert rows[1]["VALUES"] == [{"TAG": "GTDT", "AFTER": [{"GTNO": "1", "GATE": "A1"}]}]
+    assert rows[2]["VALUES"] == [{"TAG": "MAFL", "AFTER": [{"FLID": 2, "FLNO": "QX2"}]}]
+    assert {"TAG": "STATE", "BEFORE": "ACTIVE", "AFTER": "DELETED"} in rows[3]["VALUES"]
+    assert "GTDT: - →" in msgx.ok("flights", "show", 1, "--history").out
+    store = sqlite3.connect(msgx.folder / "data" / "store.db")
+    with store:
+        store.execute("DELETE FROM MSG_EVENT WHERE TARGET = 'KAFKA:msg' AND STATE_VERSION = 1")
+    store.close()
+    rows = msgx.ok("flights", "show", 1, "--history", "--json").json
+    assert [row["CHANGED"] for row in rows[:2]] == [["GTDT"], ["MAFL"]]
+    assert not any("VALUES" in row for row in rows)

@@ -1,0 +1,69 @@
+"""Simulated traffic through a system, and the verification of what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, timedelta
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+from embedded import System
+from msgx_app.simulator import SimulationPlan, simulate
+from msgx_core.pipeline.comparing import Difference
+from msgx_core.pipeline.recompute import Policies
+from msgx_core.pipeline.verify import Report, Verifier, Window
+from msgx_core.ports import RawText, Store
+from msgx_core.ports.operations import Row
+
+DAY = date(2027, 3, 14)
+
+
+def traffic(days: int, flights: int, *, seed: int = 7, faults: float = 0.01) -> Iterator[bytes]:
+    """The messages of so many days, each with its own schedule."""
+    seqn = 1
+    for number in range(days):
+        plan = SimulationPlan(
+            seed=seed + number,
+            day=DAY + timedelta(days=number),
+            flights=flights,
+            fault_rate=faults,
+            first_seqn=seqn,
+        )
+        for message in simulate(plan):
+            seqn += 1
+            yield message.raw
+
+
+def run(system: System, raws: Iterable[bytes], *, portion: int = 50) -> int:
+    """Send and drain in portions, the clock going on between them; how many messages."""
+    sent = 0
+    messages = iter(raws)
+    while some := list(islice(messages, portion)):
+        system.clock.advance(60)
+        sent += len(system.send(some))
+        system.drain()
+    return sent
+
+
+def archived(system: System) -> Callable[[Row], RawText | None]:
+    """Texts from the archive alone."""
+
+    def text(row: Row) -> RawText | None:
+        assert system.archive is not None
+        key = system.archive.find(row["MSG_ID"], row.get("RECEIVED_AT") or row["ENQUEUED_AT"])
+        return None if key is None else system.archive.get(key)
+
+    return text
+
+
+def verified(
+    system: System, window: Window | None = None, store: Store | None = None
+) -> tuple[Report, list[Difference]]:
+    """The report, and every difference."""
+    found: list[Difference] = []
+    read = system.store if store is None else store
+    policies = Policies(system.policy, read.pins(), ZoneInfo)
+    assert system.archive is not None
+    steps = system.archive.steps
+    verifier = Verifier(read, archived(system), system.codec, policies, found.append, steps=steps)
+    return verifier.run(window), found

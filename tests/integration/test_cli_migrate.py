@@ -20,7 +20,9 @@ init --force --airport KMG|config check|migrate|migrate --sql|run|drain|status|m
 messages readmit 1 --reason x|flights|flights show 1|ref ARPT|resources|snapshots|replay 1 --reason x
 writeback|writeback resume 1 --reason x|outbox|outbox requeue 1 --reason x|outbox discard 1 --reason x|alerts
 alerts ack 1 --reason x|cache rebuild|requests|request|request ref GLST --reason x
-request schedule today --reason x|explain 1|verify|sweep --set msgx.history.url=file:data/history|retention --dry-run|recover --republish --reason x
+request schedule today --reason x|explain 1|verify
+sweep --set msgx.history.url=file:data/history|retention --dry-run
+recover --republish --reason x
 """
 WITHOUT_STORE = {"config", "config show", "send", "decode", "simulate", "cache"}
 

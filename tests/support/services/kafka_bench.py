@@ -39,7 +39,9 @@ class Bench:
 
 
 @contextmanager
-def benched(cluster: MockCluster, options: str = "linger.ms=20") -> Iterator[Bench]:
+def benched(
+    cluster: MockCluster, options: str = "linger.ms=20", timeout_s: float = TIMEOUT_S
+) -> Iterator[Bench]:
     """A bench that puts a batch of one partition into one request.
 
     The mock brokers do not compare sequence numbers as Kafka does. When one of two requests fails and is
@@ -49,7 +51,7 @@ def benched(cluster: MockCluster, options: str = "linger.ms=20") -> Iterator[Ben
     topic = topic_name()
     cluster.create(topic)
     url = f"kafka://{cluster.servers}?{options}"
-    bus = KafkaBus.open(url, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S, topics=[topic])
+    bus = KafkaBus.open(url, max_bytes=MAX_BYTES, timeout_s=timeout_s, topics=[topic])
     bench = Bench(cluster, topic, bus)
     try:
         yield bench

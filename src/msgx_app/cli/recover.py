@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from msgx_core.pipeline.recovery import RecoveryService
     from msgx_core.ports.operations import Audit
 
+MOST_IDS = 1_000_000
+
 
 @command(
     'msgx recover --versions-by 1000 --republish --reason "store restored from the backup of 02:00"',
@@ -107,7 +109,10 @@ def _range(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)\.\.(\d+)", text.strip())
     if match is None or int(match[1]) > int(match[2]):
         raise typer.BadParameter(f"{text!r}: write FIRST..LAST, such as 41200..43117", param_hint="--take-in")
-    return int(match[1]), int(match[2])
+    first, last = int(match[1]), int(match[2])
+    if last - first >= MOST_IDS:
+        raise typer.BadParameter(f"more than {MOST_IDS} ids; take them in parts", param_hint="--take-in")
+    return first, last
 
 
 def _waiting(holder: str) -> None:

@@ -107,6 +107,9 @@ class EvidenceContract(StoreContract):
         assert held.floors() == {9: (1012, NOW)}
         apply(held, 3, put(flight(7, version=1002, msg_id=3), read_version=1001))
         assert msg_event_ids(oracle) == [1, 2, 3, 1004]
+        # The SEQN of our requests must not come again either: the outbound table was not restored (D-32).
+        (outbound,) = oracle.rows("SELECT VALUE FROM COUNTERS WHERE NAME = 'outbound_seqn'")
+        assert outbound["VALUE"] == 1000
         (audit,) = held.audit()
         assert (audit["ACTION"], audit["TARGET"]) == ("recover_versions", 1000)
         assert audit["DETAIL"].split()[-1] == str(number)

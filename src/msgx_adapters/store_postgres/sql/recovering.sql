@@ -4,7 +4,8 @@
 WITH L AS MATERIALIZED (
     SELECT msgx.FENCE_ALONE(:epoch)::text AS OK
 ), C AS (
-    UPDATE msgx.COUNTERS SET VALUE = VALUE + :by::bigint FROM L WHERE NAME IN ('event_msg', 'event_schd')
+    UPDATE msgx.COUNTERS SET VALUE = VALUE + :by::bigint FROM L
+    WHERE NAME IN ('event_msg', 'event_schd', 'outbound_seqn')
 ), N AS (
     SELECT C.VALUE FROM msgx.COUNTERS C, L WHERE C.NAME = 'apply_no'
 ), F AS (

@@ -1,7 +1,7 @@
 -- Recovery (D-31). When a floor was set stays what it was.
 
 -- name: raise_counters
-UPDATE COUNTERS SET VALUE = VALUE + :by WHERE NAME IN ('event_msg', 'event_schd');
+UPDATE COUNTERS SET VALUE = VALUE + :by WHERE NAME IN ('event_msg', 'event_schd', 'outbound_seqn');
 
 -- name: raise_flights
 UPDATE FLIGHT_SCHD SET STATE_VERSION = STATE_VERSION + :by, EPOCH = :epoch;

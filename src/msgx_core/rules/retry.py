@@ -49,7 +49,7 @@ class WritebackPolicy:
     backoff: Sequence[timedelta] = WRITEBACK_BACKOFF
     alert_attempts: int = 20
     batch: int = 200
-    claim: timedelta = timedelta(seconds=60)
+    claim: timedelta = timedelta(seconds=15)
 
     def problems(self) -> tuple[str, ...]:
         """`R` must not be above the owner's clean-up age (R-152)."""

@@ -189,10 +189,16 @@ def test_connections_that_end_at_any_moment(server: Database) -> None:
                 wrong.append(error)
 
     with closing(opened(url)) as inbox:
+
+        def unmarked() -> bool:
+            # A mark that is cut off between two parts leaves the later ones empty: that is no wrong answer.
+            found = list(inbox.scan(0, 500))
+            return found == sorted(set(found)) and set(found) <= set(ids)
+
         marks = [(msg_id, NOON) for msg_id in ids]
         settled = {MarkResult.WRITTEN, MarkResult.ALREADY_MARKED}
         calls: dict[str, Callable[[], bool]] = {
-            "scan": lambda: list(inbox.scan(0, 500)) in ([], ids),
+            "scan": unmarked,
             "fetch": lambda: inbox.fetch(large_id) == large,
             "mark": lambda: set(inbox.mark(marks).values()) <= settled,
         }

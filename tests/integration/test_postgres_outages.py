@@ -184,7 +184,9 @@ def test_a_read_only_server_is_an_outage(private: PrivatePostgres, schema: str) 
     """D-04: 25006 after a failover to a standby; reads go on."""
     url = f"{schema}&options=-c%20default_transaction_read_only%3Don"
     store = PostgresStore.open(url, timeout_s=TIMEOUT_S)
-    store.ping()
+    store.head()
+    with pytest.raises(Transient, match="read-only"):
+        store.ping()
     with pytest.raises(Transient, match="25006"):
         store.acquire_lease("a", 60.0)
     store.close()

@@ -50,20 +50,20 @@ def answer(system: System, *raws: bytes) -> None:
 def one_day(system: System) -> None:
     """A whole day that lacks two of its flights; a second answer."""
     sent(system)
-    answer(system, schedule("RESP", [WINDOW[1]], seqn=1001))
-    answer(system, schedule("RESP", [], seqn=1002))
+    answer(system, schedule("RESP", [WINDOW[1]], seqn=1_000_000_001))
+    answer(system, schedule("RESP", [], seqn=1_000_000_002))
 
 
 def empty(system: System) -> None:
     """An answer without records."""
     sent(system)
-    answer(system, schedule("RESP", [], seqn=1001))
+    answer(system, schedule("RESP", [], seqn=1_000_000_001))
 
 
 def three_days(system: System) -> None:
     """Three days of which the last has no records."""
     sent(system, DAY, DAY + timedelta(days=2))
-    answer(system, schedule("RESP", [WINDOW[0], WINDOW[1], WINDOW[4]], seqn=1001))
+    answer(system, schedule("RESP", [WINDOW[0], WINDOW[1], WINDOW[4]], seqn=1_000_000_001))
 
 
 def late(system: System) -> None:
@@ -71,9 +71,9 @@ def late(system: System) -> None:
     sent(system)
     system.clock.advance(TIMEOUT)
     survived(system)
-    answer(system, schedule("RESP", LATE, seqn=1001))
+    answer(system, schedule("RESP", LATE, seqn=1_000_000_001))
     sent(system)
-    answer(system, schedule("RESP", [WINDOW[1]], seqn=1002))
+    answer(system, schedule("RESP", [WINDOW[1]], seqn=1_000_000_002))
 
 
 def ambiguous(system: System) -> None:
@@ -82,7 +82,7 @@ def ambiguous(system: System) -> None:
     system.clock.advance(TIMEOUT)
     survived(system)
     sent(system, NEXT)
-    answer(system, schedule("RESP", LATE, seqn=1001))
+    answer(system, schedule("RESP", LATE, seqn=1_000_000_001))
 
 
 def after_the_late_window(system: System) -> None:
@@ -92,7 +92,7 @@ def after_the_late_window(system: System) -> None:
     survived(system)
     system.clock.advance(timedelta(hours=24))
     sent(system, NEXT)
-    answer(system, schedule("RESP", [WINDOW[4]], seqn=1001))
+    answer(system, schedule("RESP", [WINDOW[4]], seqn=1_000_000_001))
 
 
 def refused(system: System) -> None:
@@ -106,7 +106,7 @@ def refused(system: System) -> None:
 def pushes(system: System) -> None:
     """Pushes while a request is open complete nothing and delete nothing."""
     sent(system)
-    answer(system, schedule("DNLD", WINDOW[:1], seqn=1001), schedule("DNLD", [], seqn=1002))
+    answer(system, schedule("DNLD", WINDOW[:1], seqn=1_000_000_001), schedule("DNLD", [], seqn=1_000_000_002))
 
 
 EXPECTED: dict[Scenario, dict[str, Any]] = {

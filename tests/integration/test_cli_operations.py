@@ -198,7 +198,6 @@ def test_simulate_into_the_mailbox(msgx: Msgx) -> None:
     assert len(msgx.ok("messages", "--json").json) == told["MESSAGES"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_is_quiet_and_leaves_what_was_sent(msgx: Msgx) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "msgx_app", "simulate", "--flights", "40", "--speed", "30"],
@@ -218,7 +217,6 @@ def test_ctrl_c_is_quiet_and_leaves_what_was_sent(msgx: Msgx) -> None:
     assert told == msgx.ok("status", "--json").json["MAILBOX"]["NOT_TAKEN_IN"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="shell")
 @pytest.mark.parametrize("words", ["messages", "messages --json", "config show", "--help"])
 def test_a_reader_that_goes_away_is_no_noise(msgx: Msgx, words: str) -> None:
     put(msgx, *(b"<x/>" for _ in range(3)))
@@ -236,7 +234,6 @@ def test_a_reader_that_goes_away_is_no_noise(msgx: Msgx, words: str) -> None:
     assert run.stderr == ""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="pty")
 def test_a_terminal_gets_tables_and_no_colour_means_none(msgx: Msgx) -> None:
     import pty
 

@@ -1,0 +1,1 @@
+"""What all benchmarks share: servers, messages, rounds, targets, the report."""

@@ -1,0 +1,1 @@
+"""The whole gateway on real servers under random faults: `make soak MINUTES=10`."""

@@ -1,0 +1,1 @@
+"""The HTTP interface: API, health, metrics, the way in for messages; a thread of the daemon, named http."""

@@ -1,0 +1,1 @@
+"""The operations of the HTTP interface, by what they are about."""

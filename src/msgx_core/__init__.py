@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from msgx_core.pipeline.pipeline import Extras as Extras
     from msgx_core.pipeline.pipeline import Pipeline as Pipeline
     from msgx_core.pipeline.pipeline import PipelineConfig as PipelineConfig
+    from msgx_core.rules.consuming import Held as Held
+    from msgx_core.rules.consuming import flights_in as flights_in
+    from msgx_core.rules.consuming import is_behind as is_behind
+    from msgx_core.rules.consuming import take_flight as take_flight
+    from msgx_core.rules.consuming import take_notice as take_notice
     from msgx_core.rules.coverage import check_package as check_package
     from msgx_core.rules.merge import apply_flop as apply_flop
     from msgx_core.rules.merge import merge_adft as merge_adft
@@ -51,6 +56,7 @@ _HOMES = {
     "msgx_core.model.identity": "Identity",
     "msgx_core.model.message": "DecodedMessage FlightRecord Meta",
     "msgx_core.pipeline.pipeline": "Extras Pipeline PipelineConfig",
+    "msgx_core.rules.consuming": "Held flights_in is_behind take_flight take_notice",
     "msgx_core.rules.coverage": "check_package",
     "msgx_core.rules.merge": "apply_flop merge_adft merge_complete read_flop",
     "msgx_core.rules.policy": "Policy",

@@ -112,6 +112,10 @@ class Fenced(MsgxError):
         self.current = current
 
 
+class Late(MsgxError):
+    """A write to the mailbox did not begin while it may: nothing more was written (D-34)."""
+
+
 class ConfigError(MsgxError):
     """The configuration cannot be used; all problems at once."""
 

@@ -14,12 +14,14 @@ from msgx_adapters.archive_fsspec.keys import (
     Name,
     day_of,
     folder_of,
+    is_key,
     is_step,
     name_of,
     pack,
     pack_step,
     parse_name,
     step_name,
+    step_time,
     unpack,
     unpack_step,
 )
@@ -69,7 +71,9 @@ class FsspecArchive:
         return f"{folder}/{name}"
 
     def get(self, key: str) -> RawText | None:
-        """The text under a key; None when there is none, `Rejected` when it is damaged."""
+        """The text under a key; None when there is none, or it is no key; `Rejected` when it is damaged."""
+        if not is_key(key):
+            return None
         packed = self._call(lambda: self._files.read(key))
         return None if packed is None else unpack(key, packed)
 
@@ -108,11 +112,12 @@ class FsspecArchive:
         for day in self._days():
             folder = folder_of(day)
             for name in sorted(self._call(lambda folder=folder: self._files.names(folder), _LISTING)):  # type: ignore[misc]
-                if is_step(name):
+                at = step_time(name)
+                if at is not None:
                     key = f"{folder}/{name}"
                     packed = self._call(lambda key=key: self._files.read(key))  # type: ignore[misc]
                     if packed is not None:
-                        yield unpack_step(key, packed)
+                        yield unpack_step(at, packed)
 
     def remove_before(self, cutoff: date) -> int:
         """Remove whole days before the cutoff; how many objects."""

@@ -20,7 +20,8 @@ from msgx_core.ports.codec import RawText
 
 BYTES, TEXT = ".xml.gz", ".text.xml.gz"
 _NAME = re.compile(r"(-?\d{11,})(\.text)?\.xml\.gz")
-_STEP = re.compile(r"step-\d{8}T\d{12}\.json\.gz")
+_FOLDER = re.compile(r"\d{4}/\d{2}/\d{2}")
+_STEP = re.compile(r"step-(\d{8}T\d{12})\.json\.gz")
 _LEVEL = 6
 
 
@@ -60,6 +61,16 @@ def parse_name(name: str) -> Name | None:
     return None if match is None else Name(name, int(match[1]), match[2] is not None)
 
 
+def is_key(key: str) -> bool:
+    """Whether a key may be that of a message.
+
+    >>> is_key("2027/03/14/00000012345.xml.gz"), is_key("../00000012345.xml.gz"), is_key("")
+    (True, False, False)
+    """
+    folder, _, name = key.rpartition("/")
+    return _FOLDER.fullmatch(folder) is not None and parse_name(name) is not None
+
+
 def step_name(at: datetime) -> str:
     """The file name of a step of the history sweep within its day."""
     return f"step-{at.astimezone(UTC):%Y%m%dT%H%M%S%f}.json.gz"
@@ -71,7 +82,16 @@ def is_step(name: str) -> bool:
     >>> is_step(step_name(datetime(2027, 3, 14, 6, tzinfo=UTC)))
     True
     """
-    return _STEP.fullmatch(name) is not None
+    return step_time(name) is not None
+
+
+def step_time(name: str) -> datetime | None:
+    """The time in the name of a step; None for what is not ours."""
+    match = _STEP.fullmatch(name)
+    try:
+        return None if match is None else datetime.strptime(f"{match[1]}+0000", "%Y%m%dT%H%M%S%f%z")
+    except ValueError:
+        return None
 
 
 def pack_step(step: DepartureStep) -> bytes:
@@ -80,14 +100,15 @@ def pack_step(step: DepartureStep) -> bytes:
     return gzip.compress(json.dumps(value).encode(), _LEVEL, mtime=0)
 
 
-def unpack_step(key: str, packed: bytes) -> DepartureStep:
-    """The reverse; `Rejected` when it is damaged."""
+def unpack_step(at: datetime, packed: bytes) -> DepartureStep:
+    """The reverse; a damaged one has the time `at` of its name, and no floors."""
     try:
         value = json.loads(gzip.decompress(packed))
         floors = {int(flid): int(version) for flid, version in value["floors"].items()}
-        return DepartureStep(datetime.fromisoformat(value["at"]), floors)
-    except (OSError, EOFError, zlib.error, ValueError, KeyError) as error:
-        raise Rejected("archive-damaged", f"{key}: {error}") from error
+        exact = datetime.fromisoformat(value["at"])
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, AttributeError):
+        return DepartureStep(at, {})
+    return DepartureStep(at if exact.tzinfo is None else exact, floors)
 
 
 def pack(raw: RawText) -> bytes:

@@ -12,9 +12,11 @@ from msgx_core.ports.bus import BusRecord, Delivery
 
 from .courier import Courier
 from .errors import SENT, TOO_LARGE, Fate
+from .inquiry import Inquiry
 from .options import Options, options_of
 
 _PAUSE_S = 0.2
+_NEWS_S = 1.0
 _PATIENCE = 3
 _ANSWER_S = 1.0
 
@@ -35,6 +37,8 @@ class KafkaBus:
         self._closed = False
         self._courier = Courier(options)
         self._unconfirmed = 0
+        self._asking = threading.Lock()
+        self._inquiry: Inquiry | None = None
 
     @classmethod
     def open(
@@ -70,7 +74,8 @@ class KafkaBus:
         """Return when all topics can be used.
 
         `ConfigError` names those that do not exist or are not for us, `Transient` the brokers that do not
-        answer. A cluster that makes topics by itself gets time to do so.
+        answer. None is made by that, also where the cluster makes topics by itself: with partitions and
+        replicas that nobody chose.
         """
         deadline = time.monotonic() + self._timeout_s
         problems = [problem for topic in self._topics if (problem := self._problem(topic, deadline))]
@@ -86,7 +91,7 @@ class KafkaBus:
                 self._courier.listen()
             finally:
                 self._turn.release()
-        self._courier.topic_error(self._topics[0] if self._topics else None, self._timeout_s)
+        self._ask(self._topics[0] if self._topics else None, self._timeout_s)
 
     def close(self) -> None:
         """End the producer. Nothing is waited for: what is confirmed is confirmed. Idempotent."""
@@ -97,6 +102,9 @@ class KafkaBus:
         self._courier.close()
         if mine:
             self._turn.release()
+        with self._asking:
+            if self._inquiry is not None:
+                self._inquiry.close()
 
     @contextmanager
     def _courier_until(self, deadline: float) -> Iterator[Courier]:
@@ -134,19 +142,28 @@ class KafkaBus:
         return fates
 
     def _problem(self, topic: str, deadline: float) -> str | None:
+        began = time.monotonic()
         while True:
-            if self._closed:
-                raise Transient("bus", "closed")
-            error = self._courier.topic_error(topic, max(0.1, deadline - time.monotonic()))
+            error = self._ask(topic, max(0.1, deadline - time.monotonic()))
             if error is None:
                 return None
             if error == "TOPIC_AUTHORIZATION_FAILED":
-                return (
-                    f"the topic {topic} on {self._options.servers} is not for this account to write ({error})"
-                )
+                where = f"{topic} on {self._options.servers}"
+                return f"the topic {where} is not for this account: grant it Write and Describe ({error})"
+            if error == "UNKNOWN_TOPIC_OR_PART":
+                # One that has just been made is not known to every broker at once.
+                deadline = min(deadline, began + _NEWS_S)
             if time.monotonic() + _PAUSE_S > deadline:
                 return f"the topic {topic} on {self._options.servers} cannot be used: make it first ({error})"
             time.sleep(_PAUSE_S)
+
+    def _ask(self, topic: str | None, timeout_s: float) -> str | None:
+        with self._asking:
+            if self._closed:
+                raise Transient("bus", "closed")
+            if self._inquiry is None:
+                self._inquiry = Inquiry(self._options)
+        return self._inquiry.topic_error(topic, timeout_s)
 
 
 def _sent(courier: Courier, records: Sequence[BusRecord], deadline: float) -> list[Fate]:

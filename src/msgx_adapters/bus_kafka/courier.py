@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from msgx_core.errors import ConfigError, Transient
+from msgx_core.errors import ConfigError
 from msgx_core.ports.bus import BusRecord
 
-from .errors import PRODUCER_IS_OVER, Fate, fate_of
+from .errors import PRODUCER_IS_OVER, Fate, fate_of, text_of
 from .options import Options
 
 _SLICE_S = 0.1
@@ -49,24 +48,11 @@ class Courier:
                 self._give_up(fates)
         return [fate or Fate(outage="no report") for fate in fates]
 
-    def topic_error(self, topic: str | None, timeout_s: float) -> str | None:
-        """The name of what is wrong with a topic; None when it can be used. Raises `Transient`."""
-        try:
-            found: Any = self._producer.list_topics(topic, timeout=timeout_s)
-        except (KafkaException, RuntimeError) as error:
-            raise Transient("bus", self.describe(text_of(error))) from error
-        if topic is None:
-            return None
-        metadata = found.topics.get(topic)
-        if metadata is None:
-            return "UNKNOWN_TOPIC_OR_PART"
-        return None if metadata.error is None else str(metadata.error.name())
-
     def is_answered(self, timeout_s: float) -> bool:
         """Whether a broker answers now."""
         try:
-            self.topic_error(None, timeout_s)
-        except Transient:
+            self._producer.list_topics(timeout=timeout_s)
+        except (KafkaException, RuntimeError):
             return False
         return True
 
@@ -76,8 +62,7 @@ class Courier:
 
     def describe(self, text: str) -> str:
         """`text` with the servers and their last trouble, without secrets."""
-        trouble = f"; {self.trouble}" if self.trouble and self.trouble not in text else ""
-        return self._options.hide(f"{self._options.servers}: {text}{trouble}")
+        return self._options.named(text, self.trouble)
 
     def close(self) -> None:
         """Forget what is not sent and end; at once."""
@@ -135,9 +120,3 @@ class Courier:
         # Not all of these are fatal to the client: it would ask with the same epoch for ever.
         if error.fatal() or error.code() == KafkaError._FATAL or error.name() in PRODUCER_IS_OVER:
             self.fatal = True
-
-
-def text_of(error: Exception) -> str:
-    """The words of an error of the client."""
-    first = error.args[0] if error.args else None
-    return first.str().strip() if isinstance(first, KafkaError) else str(error)

@@ -66,3 +66,9 @@ def fate_of(error: KafkaError | None) -> Fate:
     if outage or error.fatal():
         return Fate(outage=f"{name} ({error.str()})")
     return Fate(refusal=f"refused:{name}")
+
+
+def text_of(error: Exception) -> str:
+    """The words of an error of the client."""
+    first = error.args[0] if error.args else None
+    return first.str().strip() if isinstance(first, KafkaError) else str(error)

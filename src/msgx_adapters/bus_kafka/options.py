@@ -27,7 +27,7 @@ _LARGEST = 1_000_000_000
 
 @frozen
 class Options:
-    """`values` for librdkafka; `servers` to be named in messages; `hide` takes secrets out of a text."""
+    """`values` for librdkafka; `servers` to be named in messages."""
 
     servers: str
     values: Mapping[str, Any]
@@ -38,6 +38,11 @@ class Options:
             if any(word in name for word in _SECRET) and value:
                 text = text.replace(str(value), "***")
         return text
+
+    def named(self, text: str, trouble: str | None) -> str:
+        """`text` with the servers and their last trouble, without secrets."""
+        more = f"; {trouble}" if trouble and trouble not in text else ""
+        return self.hide(f"{self.servers}: {text}{more}")
 
 
 def options_of(url: str, *, max_bytes: int, timeout_s: float) -> Options:

@@ -13,7 +13,7 @@ from redis.retry import Retry
 from msgx_core.errors import Rejected
 from msgx_core.ports.cache import CacheEntry, CachePut
 
-from .options import options_of
+from .options import account_of, options_of
 from .rebuilding import Rebuild
 from .scripts import Script
 from .wire import Wire, Wires
@@ -67,7 +67,7 @@ class RedisCache:
             return wire
 
         make()
-        return cls(Wires(make), prefix)
+        return cls(Wires(make, account_of(options)), prefix)
 
     def write(self, entries: Sequence[CacheEntry]) -> None:
         """Write all, except where a newer version is held: one round trip for each `chunk`.
@@ -102,8 +102,7 @@ class RedisCache:
     def rebuild(self, store_id: str, pages: Iterable[Sequence[CachePut]]) -> int:
         """Become exactly the flights of `pages`; reads go on meanwhile."""
         with self._wires.one() as ask:
-            finish = Script.load("finish")
-            return Rebuild(ask, self._prefix, self._write, finish, self.chunk).run(store_id, pages)
+            return Rebuild(ask, self._prefix, self._write, self.chunk).run(store_id, pages)
 
     def ping(self) -> None:
         """Return when the server answers, else raise `Transient`."""

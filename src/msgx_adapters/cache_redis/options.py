@@ -79,6 +79,13 @@ def options_of(url: str) -> tuple[str, dict[str, Any]]:
     return parts.scheme, options
 
 
+def account_of(options: Mapping[str, Any]) -> str:
+    """Who comes in with these arguments, and where; without the password."""
+    place = options["path"] if "path" in options else f"{options['host']}:{options['port']}"
+    user = f"as {options['username']} on " if "username" in options else "on "
+    return f"{user}{place}/{options.get('db', 0)}"
+
+
 def _query(query: str, scheme: str) -> tuple[dict[str, Any], list[str]]:
     known = {**PLAIN, **TLS} if scheme == "rediss" else PLAIN
     options: dict[str, Any] = {}

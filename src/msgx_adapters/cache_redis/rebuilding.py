@@ -19,12 +19,14 @@ _GLOB = str.maketrans({c: f"\\{c}" for c in r"*?[]\^-"})
 
 @frozen
 class Rebuild:
-    """One rebuild on one connection: a restart of the server breaks it, an emptied one has lost its token."""
+    """One rebuild on one connection: a restart of the server breaks it, an emptied one has lost its token.
+
+    Every write asks for the token: one that was stopped changes nothing when another has begun meanwhile.
+    """
 
     ask: Ask
     prefix: str
     write: Script
-    finish: Script
     chunk: int
     days: dict[int, date | None] = field(factory=dict, init=False)
     _token: str = field(factory=lambda: secrets.token_hex(8), init=False)
@@ -40,31 +42,35 @@ class Rebuild:
             for start in range(0, len(page), self.chunk):
                 self._put(page[start : start + self.chunk])
         self._tidy()
-        if not self.finish.run(self.ask, self.prefix, self._token, store_id):
-            raise Transient("cache", "it was emptied, or filled by someone else, while it was filled")
+        self._do(Script.load("finish"), store_id)
         return len(self.days)
 
     def _put(self, entries: Sequence[CachePut]) -> None:
-        args: list[str | int] = [self.prefix, "rebuild"]
+        args: list[str | int] = []
         for entry in entries:
             args += (entry.flid, entry.version, entry.day.isoformat() if entry.day else "", entry.document)
             self.days[entry.flid] = entry.day
-        self.write.run(self.ask, *args)
+        self._do(self.write, *args)
+
+    def _do(self, script: Script, *args: str | bytes | int) -> None:
+        if not script.run(self.ask, self.prefix, self._token, *args):
+            raise Transient("cache", "it was emptied, or filled by someone else, while it was filled")
 
     def _tidy(self) -> None:
         """Remove keys that are not of these flights, and from each day the flights that are not of it."""
+        remove = Script.load("remove")
         days = {day.isoformat() for day in self.days.values() if day is not None}
         for keys in self._scan("SCAN", "MATCH", self.prefix.translate(_GLOB) + "*"):
             names = [key.decode(errors="surrogateescape").removeprefix(self.prefix) for key in keys]
             strange = [key for key, name in zip(keys, names, strict=True) if not self._known(name, days)]
             if strange:
-                self.ask("UNLINK", *strange)
+                self._do(remove, "", *strange)
         for day in days:
             key = f"{self.prefix}day:{day}"
             for members in self._scan("SSCAN", key):
                 strange = [member for member in members if not self._of_day(member, day)]
                 if strange:
-                    self.ask("SREM", key, *strange)
+                    self._do(remove, key, *strange)
 
     def _scan(self, command: str, *args: str) -> Iterator[list[bytes]]:
         cursor = b"0"

@@ -12,7 +12,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from msgx_core.errors import Transient
 
-from .errors import answer, translate
+from .errors import not_let_in, translate
 
 
 class Wire(Protocol):
@@ -42,8 +42,10 @@ class Wires:
     one command, so this is the hot path.
     """
 
-    def __init__(self, make: Callable[[], Wire]) -> None:
+    def __init__(self, make: Callable[[], Wire], account: str = "") -> None:
+        """`make` gives connections; `account` is who comes in where, without the password."""
         self._make = make
+        self._account = account
         self._idle: list[Wire] = []
         self._guard = threading.Lock()
         self._closed = False
@@ -119,7 +121,6 @@ class Wires:
             return self._idle.pop() if self._idle else None
 
     def _connected(self) -> Wire:
-        """A new connection; whatever goes wrong here, a wrong database number too, stops all work."""
         if self._closed:
             raise Transient("cache", "closed")
         wire = self._make()
@@ -127,8 +128,7 @@ class Wires:
             wire.connect()
         except (RedisError, OSError) as error:
             self._drop(wire)
-            text = answer(error) if isinstance(error, ResponseError) else str(error)
-            raise Transient("cache", text) from error
+            raise not_let_in(self._account, error) from error
         return wire
 
     def _push(self, wire: Wire) -> None:

@@ -9,12 +9,14 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve, frozen
 
-from msgx_core.errors import Transient
+from msgx_core.errors import Late, Transient
 from msgx_core.model.localtime import to_instant, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.inbox import MarkResult
+from msgx_core.ports.permit import Permit
 
+_TRIES = 3
 _EMPTY = (None, "", "0000-00-00 00:00:00")
 
 
@@ -65,15 +67,17 @@ class MemoryInbox:
             row = self._rows.get(msg_id)
             return None if row is None else row.raw
 
-    def mark(self, marks: Sequence[tuple[int, datetime]]) -> Mapping[int, MarkResult | Exception]:
-        """Write processing times; each row for itself."""
-        results: dict[int, MarkResult | Exception] = {}
-        with self._guard:
-            self._answer()
-            for msg_id, at in marks:
-                if msg_id not in results:
-                    results[msg_id] = self._mark(msg_id, at)
-        return results
+    def mark(
+        self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
+    ) -> Mapping[int, MarkResult | Exception]:
+        """Write processing times; each row for itself. The mailbox's clock is ours."""
+        for _ in range(_TRIES):
+            until = None if permit is None else permit(self._clock.now())
+            with self._guard:
+                self._answer()
+                if until is None or self._clock.now() < until:
+                    return {msg_id: self._mark(msg_id, at) for msg_id, at in dict(reversed(marks)).items()}
+        raise Late("the mailbox was not marked in time")
 
     def send(self, raw: RawText) -> int:
         """Put a message in, unmarked, received now; returns its id."""
@@ -88,6 +92,10 @@ class MemoryInbox:
                     raw.encode()
             received = to_local(self._clock.now(), self._zone)
             return [self._put(self._last_id + 1, raw, received, None) for raw in raws]
+
+    def check_rights(self) -> None:
+        """Return, unless there is an outage: there are no rights here."""
+        self.ping()
 
     def ping(self) -> None:
         """Return, unless there is an outage."""

@@ -5,6 +5,10 @@ outbound table, nothing else: `msgx migrate --grants mailbox` prints the stateme
 tests run with such a user. `send` (the simulator, an operator's test message) needs `INSERT` on the inbound
 table in addition. A shadow instance (`msgx.mailbox.write-enabled = false`) needs the two `SELECT`s.
 
+**Fence.** A write with a permit carries its end, by the server's own clock: a statement that arrives later,
+because whoever sent it was stopped, changes nothing. Each is one statement in a transaction of its own, so
+that nothing is left open to be committed later.
+
 **Index.** Every scan looks for rows without a processing time. Without an index it reads the whole table five
 times a second; its owner should make one on the processing time and the id:
 

@@ -12,9 +12,11 @@ from msgx_adapters.mysql_link import (
     Link,
     Result,
     Session,
+    Table,
     Target,
     checked,
     filled_list,
+    quoted,
     server_code,
 )
 from msgx_core.errors import ConfigError, Rejected, Transient
@@ -22,6 +24,7 @@ from msgx_core.model.localtime import to_instant, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.inbox import MarkResult
+from msgx_core.ports.permit import Permit
 
 from .marking import Marker
 from .statements import TABLE_SETTING, Columns, Statements
@@ -45,18 +48,21 @@ class MysqlInbox:
     def __init__(
         self,
         target: Target,
-        statements: Statements,
+        table: str,
+        columns: Columns,
         *,
         zone: ZoneInfo,
         clock: Clock,
         timeout_s: float,
     ) -> None:
-        self._sql = statements
+        self._sql = statements = Statements.load(table, columns)
         self._zone = zone
         self._clock = clock
         self._reader = Link(target, timeout_s)
         self._writer = Link(target, timeout_s)
         self._marker = Marker(self._writer, statements, timeout_s)
+        self._table = Table(self._reader, target, TABLE_SETTING, table)
+        self._columns = columns
         self._keeps_bytes = False
 
     @classmethod
@@ -77,11 +83,9 @@ class MysqlInbox:
         when the server does not answer or does not let us in.
         """
         names = columns or Columns()
-        statements = Statements.load(table, names)
-        target = Target.of(url)
-        inbox = cls(target, statements, zone=zone, clock=clock, timeout_s=timeout_s)
+        inbox = cls(Target.of(url), table, names, zone=zone, clock=clock, timeout_s=timeout_s)
         try:
-            holds_bytes = checked(inbox._reader, target.name, (TABLE_SETTING, table), names.settings())
+            holds_bytes = checked(inbox._table, names.settings())
         except BaseException:
             inbox.close()
             raise
@@ -118,12 +122,14 @@ class MysqlInbox:
         except Rejected as error:
             raise Rejected("raw-unreadable", error.detail) from error
 
-    def mark(self, marks: Sequence[tuple[int, datetime]]) -> Mapping[int, MarkResult | Exception]:
+    def mark(
+        self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
+    ) -> Mapping[int, MarkResult | Exception]:
         """Write processing times, many per statement; row by row when one of them refuses."""
         first: dict[int, str] = {}
         for msg_id, at in marks:
             first.setdefault(msg_id, to_local(at, self._zone))
-        return self._marker.mark(first)
+        return self._marker.mark(first, permit)
 
     def send(self, raw: RawText) -> int:
         """Put a message in; a text column gets bytes decoded by their declaration.
@@ -154,6 +160,11 @@ class MysqlInbox:
             if server_code(error) in _NOT_HELD:
                 raise ValueError(f"the mailbox cannot hold this text: {error.detail}") from error
             raise
+
+    def check_rights(self) -> None:
+        """Return when we may mark rows: the statement is tried with a permit that is over."""
+        column = quoted(self._columns.settings())["processed"]
+        self._table.tried(f"UPDATE ({column})", self._marker.in_vain)
 
     def ping(self) -> None:
         """Return when the mailbox answers, else raise `Transient`."""

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from msgx_core.errors import ConfigError, Rejected, Transient
+from msgx_core.errors import ConfigError, Late, Rejected, Transient
 from msgx_core.model.localtime import to_instant, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.inbox import MarkResult
+from msgx_core.ports.permit import Permit
 
 from .connection import GuardedConnection
 from .errors import primary_code
 from .statements import Columns, Statements
 
+_TRIES = 3
 _REMEDY = "make it with `msgx init`"
+_WRITABLE = "give this account the right to write it and its folder"
 
 
 class SqliteInbox:
@@ -32,6 +36,7 @@ class SqliteInbox:
     def __init__(
         self, path: Path, statements: Statements, *, zone: ZoneInfo, clock: Clock, timeout_s: float
     ) -> None:
+        self._path = path
         self._sql = statements
         self._zone = zone
         self._clock = clock
@@ -100,13 +105,19 @@ class SqliteInbox:
             return None if row is None else row[0]
         return str(row[0])
 
-    def mark(self, marks: Sequence[tuple[int, datetime]]) -> Mapping[int, MarkResult | Exception]:
-        """Write processing times in one transaction, or one by one when a row refuses."""
-        try:
-            with self._writer.transaction() as connection:
-                return {msg_id: self._mark(connection, msg_id, at) for msg_id, at in _first_of_each(marks)}
-        except Rejected:
-            return {msg_id: self._mark_alone(msg_id, at) for msg_id, at in _first_of_each(marks)}
+    def mark(
+        self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
+    ) -> Mapping[int, MarkResult | Exception]:
+        """Write processing times in one transaction, or one by one when a row refuses.
+
+        The mailbox's clock is ours; it is looked at last before the commit, as no server can do that.
+        """
+        first = _first_of_each(marks)
+        for _ in range(_TRIES):
+            until = None if permit is None else permit(self._clock.now())
+            with suppress(Late):
+                return self._mark_all(first, until)
+        raise Late("the mailbox was not marked in time")
 
     def send(self, raw: RawText) -> int:
         """Put a message in as it is: bytes stay bytes in any encoding, text stays text."""
@@ -118,6 +129,19 @@ class SqliteInbox:
         with self._writer.transaction() as connection:
             sent = [connection.execute(self._sql.send, {"raw": raw, "at": at}).lastrowid for raw in raws]
         return [msg_id for msg_id in sent if msg_id is not None]
+
+    def check_rights(self) -> None:
+        """Return when the file may be written: an empty transaction shows it."""
+        try:
+            with self._writer.transaction():
+                pass
+        except Transient as error:
+            cause = error.__cause__
+            if isinstance(cause, sqlite3.Error) and primary_code(cause) == sqlite3.SQLITE_READONLY:
+                raise ConfigError(
+                    [f"the mailbox file {self._path} cannot be written: {_WRITABLE}"]
+                ) from error
+            raise
 
     def ping(self) -> None:
         """Return when the mailbox answers, else raise `Transient`."""
@@ -157,6 +181,23 @@ class SqliteInbox:
             self.ping()
             raise Rejected("raw-unreadable", str(cause)) from cause
 
+    def _mark_all(
+        self, marks: Mapping[int, datetime], until: datetime | None
+    ) -> Mapping[int, MarkResult | Exception]:
+        try:
+            with self._in_time(until) as connection:
+                return {msg_id: self._mark(connection, msg_id, at) for msg_id, at in marks.items()}
+        except Rejected:
+            return {msg_id: self._mark_alone(msg_id, at, until) for msg_id, at in marks.items()}
+
+    @contextmanager
+    def _in_time(self, until: datetime | None) -> Iterator[sqlite3.Connection]:
+        """A transaction that is rolled back with `Late` when it would be committed at `until` or later."""
+        with self._writer.transaction() as connection:
+            yield connection
+            if until is not None and self._clock.now() >= until:
+                raise Late("the transaction took too long")
+
     def _mark(self, connection: sqlite3.Connection, msg_id: int, at: datetime) -> MarkResult:
         values = {"id": msg_id, "at": to_local(at, self._zone)}
         if connection.execute(self._sql.mark, values).rowcount:
@@ -164,16 +205,16 @@ class SqliteInbox:
         there = connection.execute(self._sql.exists, {"id": msg_id}).fetchone()
         return MarkResult.ALREADY_MARKED if there else MarkResult.MISSING_ROW
 
-    def _mark_alone(self, msg_id: int, at: datetime) -> MarkResult | Exception:
+    def _mark_alone(self, msg_id: int, at: datetime, until: datetime | None) -> MarkResult | Exception:
         try:
-            with self._writer.transaction() as connection:
+            with self._in_time(until) as connection:
                 return self._mark(connection, msg_id, at)
         except Rejected as error:
             return error
 
 
-def _first_of_each(marks: Sequence[tuple[int, datetime]]) -> list[tuple[int, datetime]]:
+def _first_of_each(marks: Sequence[tuple[int, datetime]]) -> Mapping[int, datetime]:
     first: dict[int, datetime] = {}
     for msg_id, at in marks:
         first.setdefault(msg_id, at)
-    return list(first.items())
+    return first

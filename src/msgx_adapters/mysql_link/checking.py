@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgx_core.errors import ConfigError, MsgxError
 
 from .errors import Forbidden, server_code
-from .link import Link
+from .rights import Table
 from .session import Result
 from .statements import filled, quoted
 
@@ -16,55 +16,47 @@ _NO_TABLE = 1146
 _NO_COLUMN = 1054
 
 
-def checked(
-    link: Link, name: str, table: tuple[str, str], columns: Mapping[str, tuple[str, str]]
-) -> Mapping[str, bool]:
+def checked(table: Table, columns: Mapping[str, tuple[str, str]]) -> Mapping[str, bool]:
     """Whether each column, by its place in the SQL, holds bytes rather than text.
 
-    `table` and `columns` are pairs of setting and name. Raises `ConfigError` that names the setting of
-    whatever is missing or forbidden, `Transient` when the server does not answer. `name` is the database.
+    `columns` are pairs of setting and name. Raises `ConfigError` that names the setting of whatever is
+    missing or forbidden, `Transient` when the server does not answer.
     """
     try:
-        found = _described(link, table, columns)
+        found = _described(table, columns)
     except MsgxError as error:
-        raise _explained(link, name, table, columns, error) from error
+        raise _explained(table, columns, error) from error
     return dict(zip(columns, found.binary, strict=True))
 
 
-def _described(link: Link, table: tuple[str, str], columns: Mapping[str, tuple[str, str]]) -> Result:
-    places = quoted({**columns, "table": table})
+def _described(table: Table, columns: Mapping[str, tuple[str, str]]) -> Result:
+    places = quoted({**columns, "table": (table.setting, table.name)})
     names = ", ".join(places[place] for place in columns)
     sql = filled(__package__, "check", {"columns": names, "table": places["table"]})
-    return link.run(lambda session: session.run(sql), again=True)
+    return table.link.run(lambda session: session.run(sql), again=True)
 
 
-def _explained(
-    link: Link,
-    name: str,
-    table: tuple[str, str],
-    columns: Mapping[str, tuple[str, str]],
-    error: MsgxError,
-) -> MsgxError:
-    number = server_code(error)
-    detail = getattr(error, "detail", None)
+def _explained(table: Table, columns: Mapping[str, tuple[str, str]], error: MsgxError) -> MsgxError:
+    number, detail, place = server_code(error), getattr(error, "detail", None), table.target.name
     if number in _NO_DATABASE:
-        return ConfigError([f"msgx.mailbox.url: the database {name} cannot be used ({detail})"])
+        remedy = "name another one, or have its owner run what `msgx migrate --grants mailbox` prints"
+        return ConfigError([f"msgx.mailbox.url: the database {place} cannot be used: {remedy} ({detail})"])
     if number == _NO_TABLE:
-        return ConfigError([f"{table[0]} = {table[1]}: there is no such table in {name} ({detail})"])
+        return ConfigError([f"{table.setting} = {table.name}: there is no such table in {place} ({detail})"])
     if isinstance(error, Forbidden):
-        return ConfigError([f"{table[0]} = {table[1]}: the mailbox user needs SELECT on it ({detail})"])
+        return table.lacks("SELECT", error)
     if number == _NO_COLUMN:
-        return ConfigError(_missing(link, table, columns) or [f"{table[0]} = {table[1]}: {detail}"])
+        return ConfigError(_missing(table, columns) or [f"{table.setting} = {table.name}: {detail}"])
     return error
 
 
-def _missing(link: Link, table: tuple[str, str], columns: Mapping[str, tuple[str, str]]) -> list[str]:
+def _missing(table: Table, columns: Mapping[str, tuple[str, str]]) -> list[str]:
     problems = []
     for place, (setting, column) in columns.items():
         try:
-            _described(link, table, {place: (setting, column)})
+            _described(table, {place: (setting, column)})
         except MsgxError as error:
             if server_code(error) != _NO_COLUMN:
                 raise
-            problems.append(f"{setting} = {column}: there is no such column in {table[1]}")
+            problems.append(f"{setting} = {column}: there is no such column in {table.name}")
     return problems

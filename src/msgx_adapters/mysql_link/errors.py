@@ -77,6 +77,17 @@ _OUTAGE_CODES = frozenset(
 
 _CLIENT = range(2000, 3000)
 
+_LOGIN = (
+    (
+        # access denied, by a plug-in, without password; that the driver does not know
+        {1045, 1698, 1251, 2059, 2061},
+        "put user and password in msgx.mailbox.url right, or let this user in",
+    ),
+    ({1130}, "let this user in from this host"),
+    ({1820, 1862, 3118, 4150, 4151}, "the owner of the mailbox has to let this user in again"),
+    ({2005}, "put the host in msgx.mailbox.url right"),
+)
+
 
 def server_code(error: BaseException | None) -> int:
     """The number of the driver's error behind one of ours; 0 when there is none."""
@@ -85,14 +96,18 @@ def server_code(error: BaseException | None) -> int:
     return (error.errno or 0) if isinstance(error, Error) else 0
 
 
-def translated(error: Error) -> MsgxError:
+def translated(error: Error, account: str = "") -> MsgxError:
     """`Rejected` for what the server says of one row, else `Transient`, as exactly as it is known.
 
     What no line of the table names is an answer all the same, so it is taken as a refusal of this one
-    statement: one row that always fails must not stop the others (D-26).
+    statement: one row that always fails must not stop the others (D-26). With `account` it is a connection
+    that failed: who was to come in where, and what would help, are said too.
     """
-    text = _text_of(error)
     number = error.errno or 0
+    text = _text_of(error)
+    if account:
+        remedy = next((f": {then}" for numbers, then in _LOGIN if number in numbers), "")
+        text = f"{account}: {text}{remedy}"
     if isinstance(error, _TIMEOUTS):
         return Transient("mailbox", f"no answer in time ({text})")
     if number in _GONE:

@@ -52,7 +52,7 @@ class Session:
         # The pure connection by name: the other one needs a C extension and falls back in silence.
         self._connection = MySQLConnection()
         try:
-            with _translating():
+            with _translating(target.account):
                 self._connection.connect(
                     **target.arguments,
                     autocommit=True,
@@ -129,11 +129,11 @@ class Session:
 
 
 @contextmanager
-def _translating() -> Iterator[None]:
+def _translating(account: str = "") -> Iterator[None]:
     try:
         yield
     except Error as error:
-        raise translated(error) from error
+        raise translated(error, account) from error
     except (OSError, IndexError, struct.error) as error:
         # The driver does not expect a connection that ends in the middle of a packet.
         raise Gone("mailbox", f"broken answer ({type(error).__name__} {error})") from error

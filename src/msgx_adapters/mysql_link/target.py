@@ -82,6 +82,12 @@ class Target:
     name: str
     arguments: Mapping[str, Any] = field(repr=False)
 
+    @property
+    def account(self) -> str:
+        """Who comes in, and where; without the password."""
+        user = self.arguments["user"]
+        return f"as {user} on {self.name}" if user else f"on {self.name}"
+
     @classmethod
     def of(cls, url: str) -> Target:
         """Parse a URL, its parts percent-decoded; `ConfigError` with all that is wrong."""

@@ -9,10 +9,13 @@ from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from msgx_core.errors import Transient
+from msgx_core.errors import Late, Transient
 from msgx_core.model.localtime import earliest_local, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.outbound import OutboundRow
+from msgx_core.ports.permit import Permit
+
+_TRIES = 3
 
 
 @frozen
@@ -36,12 +39,16 @@ class MemoryOutbound:
         self._rows: list[Row] = []
         self._closed = False
 
-    def insert(self, text: str, routing_id: str) -> int:
-        """Keep one row, inserted now; returns its id."""
+    def insert(self, text: str, routing_id: str, permit: Permit | None = None) -> int:
+        """Keep one row, inserted now; returns its id. The mailbox's clock is ours."""
         text.encode()
-        with self._guard:
-            self._answer()
-            return self._put(text, to_local(self._clock.now(), self._zone), routing_id)
+        for _ in range(_TRIES):
+            until = None if permit is None else permit(self._clock.now())
+            with self._guard:
+                self._answer()
+                if until is None or self._clock.now() < until:
+                    return self._put(text, to_local(self._clock.now(), self._zone), routing_id)
+        raise Late("the row was not inserted in time")
 
     def inserted_since(self, since: datetime) -> Sequence[OutboundRow]:
         """Rows inserted at or after an instant, by id."""
@@ -49,6 +56,10 @@ class MemoryOutbound:
             self._answer()
             first = earliest_local(since, self._zone)
             return [OutboundRow(row.row_id, row.text) for row in self._rows if row.inserted >= first]
+
+    def check_rights(self) -> None:
+        """Return, unless there is an outage: there are no rights here."""
+        self.ping()
 
     def ping(self) -> None:
         """Return, unless there is an outage."""

@@ -8,11 +8,26 @@ from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from msgx_adapters.mysql_link import Forbidden, Link, Result, Target, checked, filled, quoted
+from msgx_adapters.mysql_link import (
+    LONG_AGO,
+    NEVER,
+    TRIES,
+    Forbidden,
+    Link,
+    Result,
+    Table,
+    Target,
+    checked,
+    filled,
+    quoted,
+    too_late,
+    until,
+)
 from msgx_core.errors import Rejected, Transient
 from msgx_core.model.localtime import earliest_local, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.outbound import OutboundRow
+from msgx_core.ports.permit import Permit
 
 _TABLE_SETTING = "msgx.mailbox.table.outbound"
 
@@ -54,12 +69,20 @@ class MysqlOutbound:
     """Implements `Outbound` on one connection, for one thread at a time."""
 
     def __init__(
-        self, target: Target, statements: Statements, *, zone: ZoneInfo, clock: Clock, timeout_s: float
+        self,
+        target: Target,
+        table: str,
+        columns: Columns,
+        *,
+        zone: ZoneInfo,
+        clock: Clock,
+        timeout_s: float,
     ) -> None:
-        self._sql = statements
+        self._sql = Statements.load(table, columns)
         self._zone = zone
         self._clock = clock
         self._link = Link(target, timeout_s)
+        self._table = Table(self._link, target, _TABLE_SETTING, table)
 
     @classmethod
     def open(
@@ -78,30 +101,26 @@ class MysqlOutbound:
         the table, a column or the right to read is at fault, `Transient` when the server does not answer.
         """
         names = columns or Columns()
-        statements = Statements.load(table, names)
-        target = Target.of(url)
-        outbound = cls(target, statements, zone=zone, clock=clock, timeout_s=timeout_s)
+        outbound = cls(Target.of(url), table, names, zone=zone, clock=clock, timeout_s=timeout_s)
         try:
-            checked(outbound._link, target.name, (_TABLE_SETTING, table), names.settings())
+            checked(outbound._table, names.settings())
         except BaseException:
             outbound.close()
             raise
         return outbound
 
-    def insert(self, text: str, routing_id: str) -> int:
+    def insert(self, text: str, routing_id: str, permit: Permit | None = None) -> int:
         """Commit one row, inserted now; returns its id.
 
         Never tried a second time: when the connection is lost on the way it may be there. `Rejected` when
         the server refuses this row, `ValueError` for a text that is none.
         """
         text.encode()
-        values = (text, to_local(self._clock.now(), self._zone), routing_id)
-        try:
-            done: Result = self._link.run(lambda session: session.run(self._sql.insert, values), again=False)
-        except Forbidden as error:
-            needs = f"the mailbox user needs INSERT on {_TABLE_SETTING}: {error.detail}"
-            raise Transient("mailbox", needs) from error
-        return done.last_id
+        for _ in range(TRIES):
+            done = self._insert(text, routing_id, NEVER if permit is None else until(self._link, permit))
+            if done.changed:
+                return done.last_id
+        raise too_late()
 
     def inserted_since(self, since: datetime) -> Sequence[OutboundRow]:
         """Rows inserted at or after an instant, by id; more of them around the end of summer time."""
@@ -111,6 +130,11 @@ class MysqlOutbound:
             for row_id, text in found.rows
         ]
 
+    def check_rights(self) -> None:
+        """Return when we may insert rows: the statement is tried with a permit that is over."""
+        values = ("", "2000-01-01 00:00:00", "", LONG_AGO)
+        self._table.tried("INSERT", lambda session: session.run(self._sql.insert, values))
+
     def ping(self) -> None:
         """Return when the mailbox answers, else raise `Transient`."""
         self._read(self._sql.ping)
@@ -118,6 +142,14 @@ class MysqlOutbound:
     def close(self) -> None:
         """Close the connection. Idempotent."""
         self._link.close()
+
+    def _insert(self, text: str, routing_id: str, end: str) -> Result:
+        values = (text, to_local(self._clock.now(), self._zone), routing_id, end)
+        try:
+            return self._link.run(lambda session: session.run(self._sql.insert, values), again=False)
+        except Forbidden as error:
+            needs = f"the mailbox user needs INSERT on {_TABLE_SETTING}: {error.detail}"
+            raise Transient("mailbox", needs) from error
 
     def _read(self, sql: str, values: Sequence[str] = ()) -> Result:
         try:

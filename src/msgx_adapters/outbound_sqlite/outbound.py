@@ -13,13 +13,16 @@ from zoneinfo import ZoneInfo
 
 from attrs import asdict, frozen
 
-from msgx_core.errors import ConfigError, Rejected, Transient
+from msgx_core.errors import ConfigError, Late, Rejected, Transient
 from msgx_core.model.localtime import earliest_local, to_local
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.outbound import OutboundRow
+from msgx_core.ports.permit import Permit
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TRIES = 3
 _REMEDY = "make it with `msgx init`"
+_WRITABLE = "give this account the right to write it and its folder"
 _ONE_ROW = frozenset({sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH})
 _PRIMARY = 0xFF
 
@@ -98,13 +101,23 @@ class SqliteOutbound:
         outbound._check()
         return outbound
 
-    def insert(self, text: str, routing_id: str) -> int:
-        """Commit one row, inserted now; returns its id. `ValueError` for a text that is none."""
+    def insert(self, text: str, routing_id: str, permit: Permit | None = None) -> int:
+        """Commit one row, inserted now; returns its id. `ValueError` for a text that is none.
+
+        The mailbox's clock is ours; it is looked at last before the commit.
+        """
         text.encode()
-        at = to_local(self._clock.now(), self._zone)
-        with self._connection() as connection:
-            values = {"text": text, "at": at, "routing_id": routing_id}
-            return connection.execute(self._sql.insert, values).lastrowid or 0
+        for _ in range(_TRIES):
+            until = None if permit is None else permit(self._clock.now())
+            with self._connection() as connection:
+                at = to_local(self._clock.now(), self._zone)
+                values = {"text": text, "at": at, "routing_id": routing_id}
+                connection.execute("BEGIN IMMEDIATE")
+                row_id = connection.execute(self._sql.insert, values).lastrowid or 0
+                if until is None or self._clock.now() < until:
+                    connection.execute("COMMIT")
+                    return row_id
+        raise Late("the row was not inserted in time")
 
     def inserted_since(self, since: datetime) -> Sequence[OutboundRow]:
         """Rows inserted at or after an instant, by id; more of them around the end of summer time."""
@@ -112,6 +125,18 @@ class SqliteOutbound:
         with self._connection() as connection:
             rows = connection.execute(self._sql.since, values).fetchall()
         return [OutboundRow(row_id, (text or b"").decode("utf-8", "replace")) for row_id, text in rows]
+
+    def check_rights(self) -> None:
+        """Return when the file may be written: an empty transaction shows it."""
+        try:
+            with self._connection() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+        except Transient as error:
+            if _code(error.__cause__) == sqlite3.SQLITE_READONLY:
+                raise ConfigError(
+                    [f"the mailbox file {self._path} cannot be written: {_WRITABLE}"]
+                ) from error
+            raise
 
     def ping(self) -> None:
         """Return when the mailbox answers, else raise `Transient`."""

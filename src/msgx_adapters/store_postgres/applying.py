@@ -45,11 +45,15 @@ class ApplyingRole(Role):
     def log_snapshots(self, rows: Sequence[SnapshotLogRow]) -> None:
         """Append to the schedule log (D-16)."""
         if rows:
-            self.write("log_snapshots", rows=json_of([_log_row(n, row) for n, row in enumerate(rows)]))
+            self.fenced("log_snapshots", rows=json_of([_log_row(n, row) for n, row in enumerate(rows)]))
 
     def raise_alert(self, alert: Alert, now: datetime) -> None:
-        """Append one alert."""
-        self.write("insert_alert", alerts=alerts_json([alert]), now=now)
+        """Append one alert; under our epoch when we have one."""
+        alerts = alerts_json([alert])
+        if self.epoch is None:
+            self.write("insert_alert", alerts=alerts, now=now)
+        else:
+            self.fenced("raise_alert", alerts=alerts, now=now)
 
 
 def _rest(change: Change) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from msgx_adapters.store_postgres.remedies import not_done
 from msgx_core.errors import Conflict, Fenced, MsgxError, Rejected, Transient
 
 CONFLICT = "MX001"
@@ -51,8 +52,8 @@ class Refusal:
     detail: str | None = None
 
 
-def translated(refusal: Refusal, epoch: int | None = None) -> MsgxError:
-    """The error of our tree; `epoch` is the one that this store object has.
+def translated(refusal: Refusal, epoch: int | None = None, account: str = "") -> MsgxError:
+    """The error of our tree; `epoch` is the one that this store object has, `account` who it is where.
 
     What no line names is an answer all the same: a refusal of this one write.
     """
@@ -61,8 +62,7 @@ def translated(refusal: Refusal, epoch: int | None = None) -> MsgxError:
         return Conflict(refusal.message)
     if state == FENCED:
         return Fenced(epoch or 0, int(refusal.detail or 0))
-    text = f"{state} {refusal.message}"
     if state[:2] in OUTAGE_CLASSES or state in OUTAGE_CODES:
-        return Transient("store", text)
+        return Transient("store", not_done(account, state, refusal.message))
     detail = refusal.message if refusal.detail is None else f"{refusal.message} ({refusal.detail})"
     return Rejected(f"store-rejected:{state}", detail)

@@ -23,6 +23,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{{schema}}" TO {{a
 REVOKE INSERT, UPDATE, DELETE ON "{{schema}}".alembic_version FROM {{app}};
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA "{{schema}}" TO {{app}};
 GRANT SELECT ON ALL TABLES IN SCHEMA "{{schema}}" TO {{reader}};
+REVOKE ALL ON "{{schema}}".API_TOKEN FROM {{reader}};
 
 -- Then, for example:
 -- CREATE ROLE board LOGIN PASSWORD 'change-me' IN ROLE {{reader}};

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgx_adapters.store_postgres.schema import relations
 from msgx_adapters.store_postgres.session import Role
 from msgx_core.errors import Transient
 
@@ -19,8 +20,10 @@ class KeepingRole(Role):
         return str(self.read_rows("info", name=f"pin.{name}")[0]["VALUE"])
 
     def ping(self) -> None:
-        """Return when the store answers and takes writes, else raise `Transient` (D-04)."""
-        (found,) = self.read_rows("ping")
+        """Return when the store answers, has its tables and takes writes, else raise `Transient` (D-04)."""
+        (found,) = self.read_rows("ping", relations=list(relations()))
+        if found["MISSING"]:
+            raise Transient("store", f"these tables are missing: {found['MISSING']}")
         if found["IS_READ_ONLY"]:
             raise Transient("store", "the server is read-only")
         if found["NOT_OURS"]:

@@ -30,6 +30,11 @@ class LeaseRole(Role):
         self.fenced("renew_lease", expiry_s=expiry_s)
         self.lease_expiry_s = expiry_s
 
+    def extend_lease(self) -> float:
+        """Extend by the expiry that we have; `Fenced` when another one has taken over."""
+        self.fenced("renew_lease", expiry_s=self.lease_expiry_s)
+        return self.lease_expiry_s
+
     def release_lease(self) -> None:
         """Give the lease up, if it is still ours."""
         if self.epoch is not None:

@@ -12,7 +12,7 @@ from psycopg import pq
 
 from msgx_adapters.store_postgres.errors import Refusal
 from msgx_adapters.store_postgres.statement import Statement
-from msgx_adapters.store_postgres.values import BINARY_FORMAT, DECODERS, Encoded
+from msgx_adapters.store_postgres.values import BINARY_FORMAT, DECODERS, LENIENT_DECODERS, Encoded
 from msgx_core.errors import Transient
 
 if TYPE_CHECKING:
@@ -186,8 +186,9 @@ class Link:
     def _rows(self, statement: Statement, result: PGresult) -> list[Row]:
         shape = self._shapes.get(statement)
         if shape is None:
+            decoders = LENIENT_DECODERS if statement.lenient else DECODERS
             shape = [
-                ((result.fname(n) or b"").decode().upper(), DECODERS[result.ftype(n)])
+                ((result.fname(n) or b"").decode().upper(), decoders[result.ftype(n)])
                 for n in range(result.nfields)
             ]
             self._shapes[statement] = shape

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgx_adapters.store_postgres.errors import AGAIN, STALE_STATEMENT, translated
 from msgx_adapters.store_postgres.link import Link, Lost, Patience, Refused, Row, Silent
+from msgx_adapters.store_postgres.remedies import not_let_in
 from msgx_adapters.store_postgres.statement import Statement, statement
 from msgx_adapters.store_postgres.target import Target
 from msgx_adapters.store_postgres.values import encoded
@@ -67,7 +68,7 @@ class Pool:
             except Refused as error:
                 if tries < _TRIES and self._may_run_again(error, prepare=prepare):
                     continue
-                raise translated(error.refusal, epoch) from error
+                raise translated(error.refusal, epoch, self.target.account) from error
 
     def script(self, sql: str) -> None:
         """Run a script in one transaction."""
@@ -75,7 +76,7 @@ class Pool:
             with self._link() as link:
                 link.script(sql, self._patience())
         except Refused as error:
-            raise translated(error.refusal) from error
+            raise translated(error.refusal, account=self.target.account) from error
 
     def close(self) -> None:
         """Close all; what runs is asked to stop. Idempotent; calls after it raise `Transient`."""
@@ -157,12 +158,19 @@ class Pool:
         """Connect, with limits of the server's own where it takes them: a pooler may not."""
         if self._server_settings:
             try:
-                return Link.open(self.target.conninfo(self.timeout_s, self._limits()), self.timeout_s)
+                return self._connect(self._limits())
             except Lost as error:
                 if _FOREIGN_SETTING not in error.detail:
                     raise
             self._server_settings = False
-        return Link.open(self.target.conninfo(self.timeout_s, {}), self.timeout_s)
+        return self._connect({})
+
+    def _connect(self, settings: Mapping[str, str]) -> Link:
+        try:
+            return Link.open(self.target.conninfo(self.timeout_s, settings), self.timeout_s)
+        except Lost as error:
+            # Of the same kind: who asks whether the server lives wants to know whether it said something.
+            raise type(error)("store", not_let_in(self.target.account, error.detail)) from error
 
     def _limits(self) -> Mapping[str, str]:
         milliseconds = str(round(self.statement_timeout_s * 1000))

@@ -13,6 +13,7 @@ _OBJECTS = {
     "PROC_STATE": "processed",
     "SCHD_SNAP_LOG": "snapshots",
     "REQ_TRACK": "requests",
+    "OPS_JOB": "jobs",
     "SCHD_GEN": "ledger",
 }
 """Objects, and the last word of their statements."""
@@ -44,6 +45,7 @@ def _wanted(cutoffs: RetentionCutoffs) -> Iterator[tuple[str, dict[str, Any]]]:
         "PROC_STATE": cutoffs.processed,
         "SCHD_SNAP_LOG": cutoffs.snapshot_log,
         "REQ_TRACK": cutoffs.requests,
+        "OPS_JOB": cutoffs.jobs,
         "SCHD_GEN": cutoffs.ledger,
     }
     for name, cutoff in limits.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from importlib.resources import files
 
 from msgx_adapters.store_postgres.commenting import tag_comments
@@ -20,6 +22,8 @@ _LOOK = (
     " to_regclass(:info::text) IS NOT NULL AS IS_OURS, to_regclass(:versions::text) IS NOT NULL AS IS_STAMPED"
 )
 _REVISION = "SELECT version_num AS REVISION FROM msgx.alembic_version"
+
+_MAKES = rf'^CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?"{DEFAULT_SCHEMA}"\.(\w+)'
 
 _PLANS = {
     "plan_cache_mode": "force_generic_plan",
@@ -52,6 +56,13 @@ def declared_sql(schema: str = DEFAULT_SCHEMA) -> str:
     for place, content in _places(schema).items():
         text = text.replace("{{" + place + "}}", content)
     return in_schema(text, schema)
+
+
+@cache
+def relations() -> tuple[str, ...]:
+    """Names of the tables and views that the declaration makes, as the catalogues have them."""
+    made = re.findall(_MAKES, declared_sql(), re.MULTILINE)
+    return tuple(sorted({name.lower() for name in made}))
 
 
 def _places(schema: str) -> dict[str, str]:

@@ -19,13 +19,15 @@ _SCHEMA = re.compile(r"\bmsgx\.")
 class Statement:
     """One statement: `sql` with numbered parameters, `parameters` their names in order.
 
-    `unique_name` tells its text: behind a pooler a name may meet what another client has prepared.
+    `unique_name` tells its text: behind a pooler a name may meet what another client has prepared. `lenient`:
+    a value that cannot be read is `Unreadable`; so are those of the statements named `stored_…`.
     """
 
     name: str
     sql: bytes
     parameters: tuple[str, ...]
     unique_name: bytes
+    lenient: bool = False
 
 
 def in_schema(sql: str, schema: str) -> str:
@@ -43,7 +45,8 @@ def statement(name: str, sql: str) -> Statement:
         return f"${names.index(match[1]) + 1}"
 
     text = _PARAMETER.sub(number, sql).encode()
-    return Statement(name, text, tuple(names), f"msgx_{sha256(text).hexdigest()[:24]}".encode())
+    unique_name = f"msgx_{sha256(text).hexdigest()[:24]}".encode()
+    return Statement(name, text, tuple(names), unique_name, lenient=name.startswith("stored_"))
 
 
 def statements(schema: str) -> Mapping[str, Statement]:

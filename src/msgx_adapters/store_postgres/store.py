@@ -7,10 +7,13 @@ from typing import Literal
 from msgx_adapters.store_postgres import schema as schemas
 from msgx_adapters.store_postgres.applying import ApplyingRole
 from msgx_adapters.store_postgres.evidence import EvidenceRole
+from msgx_adapters.store_postgres.inspecting import InspectionRole
+from msgx_adapters.store_postgres.jobs import JobRole
 from msgx_adapters.store_postgres.keeping import KeepingRole
 from msgx_adapters.store_postgres.leases import LeaseRole
 from msgx_adapters.store_postgres.messages import MessageRole
 from msgx_adapters.store_postgres.operator import OperatorRole
+from msgx_adapters.store_postgres.outages import OutageRole
 from msgx_adapters.store_postgres.outbox import OutboxRole
 from msgx_adapters.store_postgres.pool import Pool
 from msgx_adapters.store_postgres.reading import ReadingRole
@@ -20,6 +23,7 @@ from msgx_adapters.store_postgres.retention import RetentionRole
 from msgx_adapters.store_postgres.statement import statements
 from msgx_adapters.store_postgres.sweeping import SweepingRole
 from msgx_adapters.store_postgres.target import Target
+from msgx_adapters.store_postgres.tokens import TokenRole
 from msgx_adapters.store_postgres.views import ViewRole
 from msgx_adapters.store_postgres.writebacks import WritebackRole
 
@@ -33,14 +37,18 @@ class PostgresStore(
     ApplyingRole,
     WritebackRole,
     OutboxRole,
+    OutageRole,
     KeepingRole,
     SweepingRole,
     RetentionRole,
     ViewRole,
     OperatorRole,
     RequestRole,
+    JobRole,
     EvidenceRole,
+    InspectionRole,
     RecoveryRole,
+    TokenRole,
 ):
     """`ports.Store` on PostgreSQL; one object is one instance in the sense of the lease (D-34).
 

@@ -5,7 +5,7 @@ What is made here fills the `{{places}}` of the files in `ddl/`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 
 from attrs import frozen
@@ -63,6 +63,7 @@ class Detail:
             * self.has_kind,
             kind_key="ROUTE_KIND, " * self.has_kind,
             kind_value=f"'{self.tag}', " * self.has_kind,
+            kind_or_null="D.ROUTE_KIND" if self.has_kind else "NULL::text",
             and_kind=f" AND D.ROUTE_KIND = '{self.tag}'" * self.has_kind,
             and_kind_unindexed=f" AND D.ROUTE_KIND || '' = '{self.tag}'" * self.has_kind,
             columns="\n".join(f"    {name} text," for name in names if name != "SOURCE_SEQ"),
@@ -121,6 +122,12 @@ def places() -> Mapping[str, str]:
             PIECES["reference_part"].format(rtype=rtype) for rtype in (*CATEGORIES, RSTA)
         ),
     }
+
+
+def strays_sql() -> Iterator[tuple[str, str]]:
+    """For each detail table a query for its rows that are out of place."""
+    for detail in {detail.table: detail for detail in DETAILS.values()}.values():
+        yield detail.table, detail.piece("detail_strays")
 
 
 def _field(tag: str) -> str:

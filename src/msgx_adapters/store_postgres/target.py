@@ -46,9 +46,13 @@ class Target:
             raise ConfigError(
                 [f"{_SETTING}: {found!r} cannot be the schema: small letters, digits and _ only"]
             )
-        host = options.get("host", "the local socket")
-        name = f"{host}:{options.get('port', '5432')}/{options.get('dbname', '')} schema {found}"
-        return cls(name, found, options)
+        return cls(f"{_place(options)} schema {found}", found, options)
+
+    @property
+    def account(self) -> str:
+        """Who comes in, and where; without the password."""
+        user = self.options.get("user")
+        return f"as {user} on {_place(self.options)}" if user else f"on {_place(self.options)}"
 
     def conninfo(self, timeout_s: float, settings: Mapping[str, str]) -> bytes:
         """Connection string with keepalives; `settings` are server settings of each session."""
@@ -67,6 +71,11 @@ class Target:
     def with_schema(self, schema: str) -> Target:
         """The same database, another schema."""
         return evolve(self, schema=schema)
+
+
+def _place(options: Mapping[str, str]) -> str:
+    host = options.get("host", "the local socket")
+    return f"{host}:{options.get('port', '5432')}/{options.get('dbname', '')}"
 
 
 def _quoted(value: str) -> str:

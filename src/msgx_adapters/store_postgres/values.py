@@ -12,7 +12,9 @@ from typing import Any
 
 from attrs import frozen
 
+from msgx_adapters.store_sql.rows import unreadable
 from msgx_core.errors import Rejected
+from msgx_core.ports.inspection import Unreadable
 
 TEXT_FORMAT = 0
 BINARY_FORMAT = 1
@@ -98,7 +100,26 @@ _INT2, _INT4, _INT8, _FLOAT8 = (struct.Struct(f"!{code}").unpack for code in "hi
 
 
 def _instant_of(data: bytes) -> datetime:
-    return _EPOCH + timedelta(microseconds=_INT8(data)[0])
+    try:
+        return _EPOCH + timedelta(microseconds=_INT8(data)[0])
+    except OverflowError as error:
+        raise unreadable("an instant", _OUTSIDE.get(data, data.hex())) from error
+
+
+def _day_of(data: bytes) -> date:
+    try:
+        return date.fromordinal(_EPOCH_DAY + _INT4(data)[0])
+    except (ValueError, OverflowError) as error:
+        raise unreadable("a day", _OUTSIDE.get(data, data.hex())) from error
+
+
+_OUTSIDE = {
+    b"\x7f" + b"\xff" * 7: "infinity",
+    b"\x80" + b"\0" * 7: "-infinity",
+    b"\x7f" + b"\xff" * 3: "infinity",
+    b"\x80" + b"\0" * 3: "-infinity",
+}
+"""Instants and days that Python has no value for."""
 
 
 def _texts_of(data: bytes) -> list[str]:
@@ -127,10 +148,24 @@ DECODERS: dict[int, Callable[[bytes], Any]] = {
     114: bytes.decode,
     3802: lambda data: data[1:].decode(),
     701: lambda data: _FLOAT8(data)[0],
-    1082: lambda data: date.fromordinal(_EPOCH_DAY + _INT4(data)[0]),
+    1082: _day_of,
     1184: _instant_of,
     1009: _texts_of,
     1016: _numbers_of,
     2278: lambda data: None,
 }
 """By the type's OID, which is the same in every PostgreSQL."""
+
+
+def _lenient(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    def read(data: bytes) -> Any:
+        try:
+            return decode(data)
+        except (ValueError, Rejected):
+            return Unreadable(_OUTSIDE.get(data, data.hex()))
+
+    return read
+
+
+LENIENT_DECODERS = {oid: _lenient(decode) for oid, decode in DECODERS.items()}
+"""The same for verification: what Python has no value for is `Unreadable`, such as the day `infinity`."""

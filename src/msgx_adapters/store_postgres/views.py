@@ -17,7 +17,7 @@ from msgx_core.model.flight import FlightState
 from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request
 from msgx_core.model.schedule import Roster
-from msgx_core.ports.operations import Counts, MessageFilter, Row
+from msgx_core.ports.operations import Counts, EventPlace, MessageFilter, Row
 
 _STUCK = frozenset({"DEAD", "DISCARDED"})
 _NOT_FOR_PEOPLE = frozenset({"TOUCHED"})
@@ -57,7 +57,7 @@ class ViewRole(Role):
     def messages(self, where: MessageFilter) -> Sequence[Row]:
         """`PROC_STATE` rows by `MSG_ID`."""
         values = attrs.asdict(where, recurse=False)
-        after = -(2**63) if where.after is None else where.after
+        after = rows.LEAST if where.after is None else where.after
         return self._people("messages", **{**values, "after": after})
 
     def message(self, msg_id: int) -> Row | None:
@@ -98,37 +98,60 @@ class ViewRole(Role):
         found = self.read_rows("rosters", day=day)
         return [Roster(row["OPERATION_DAY"], row["VERSION"], frozenset(row["FLIDS"])) for row in found]
 
-    def writebacks(self, abandoned: bool = False, limit: int = 100) -> Sequence[Row]:
+    def writebacks(
+        self, abandoned: bool = False, limit: int = 100, after: int | None = None
+    ) -> Sequence[Row]:
         """Owed (or abandoned) write-backs by `MSG_ID`."""
-        return self._people("writebacks_abandoned" if abandoned else "writebacks_owed", limit=limit)
+        statement = "writebacks_abandoned" if abandoned else "writebacks_owed"
+        return self._people(statement, limit=limit, after=rows.LEAST if after is None else after)
 
-    def events(self, status: str | None = None, target: str | None = None, limit: int = 100) -> Sequence[Row]:
+    def events(
+        self,
+        status: str | None = None,
+        target: str | None = None,
+        limit: int = 100,
+        after: EventPlace | None = None,
+    ) -> Sequence[Row]:
         """Outbox rows by `EVENT_ID`, payload parsed."""
         statement = "events_stuck" if status in _STUCK else "events"
-        return self._people(statement, status=status, target=target, limit=limit)
+        event_id, topic = (rows.LEAST, "") if after is None else after
+        return self._people(statement, status=status, target=target, limit=limit, after=event_id, topic=topic)
 
-    def snapshots(self, limit: int = 100) -> Sequence[Row]:
+    def snapshots(
+        self, limit: int = 100, after: int | None = None, msg_id: int | None = None
+    ) -> Sequence[Row]:
         """Schedule log, newest first."""
-        return self._people("snapshots", limit=limit)
+        before = rows.MOST if after is None else after
+        return self._people("snapshots", limit=limit, before=before, msg_id=msg_id)
 
-    def alerts(self, acknowledged: bool = False, limit: int = 100) -> Sequence[Row]:
+    def alerts(
+        self,
+        acknowledged: bool = False,
+        limit: int = 100,
+        after: int | None = None,
+        msg_id: int | None = None,
+    ) -> Sequence[Row]:
         """Open alerts, or all; by id."""
-        return self._people("alerts_all" if acknowledged else "alerts_open", limit=limit)
+        statement = "alerts_all" if acknowledged else "alerts_open"
+        behind = rows.LEAST if after is None else after
+        return self._people(statement, limit=limit, after=behind, msg_id=msg_id)
 
-    def requests(self, limit: int = 100) -> Sequence[Request]:
+    def requests(self, limit: int = 100, after: int | None = None) -> Sequence[Request]:
         """Requests, newest first."""
-        return [rows.request(row) for row in self.read_rows("requests", limit=limit)]
+        before = rows.MOST if after is None else after
+        return [rows.request(row) for row in self.read_rows("requests", limit=limit, before=before)]
 
-    def audit(self, limit: int = 100) -> Sequence[Row]:
+    def audit(self, limit: int = 100, after: int | None = None, target: int | None = None) -> Sequence[Row]:
         """Operator actions, newest first."""
-        return self._people("audit", limit=limit)
+        before = rows.MOST if after is None else after
+        return self._people("audit", limit=limit, before=before, target=target)
 
     def _people(self, statement: str, /, **values: Any) -> list[dict[str, Any]]:
         found = self.read_rows(statement, **values)
         for row in found:
             for name in ("PAYLOAD", "FLAGS"):
                 if row.get(name) is not None:
-                    row[name] = json.loads(row[name])
+                    row[name] = rows.parsed(name, row[name])
         return [
             {name: value for name, value in rows.for_people(row).items() if name not in _NOT_FOR_PEOPLE}
             for row in found

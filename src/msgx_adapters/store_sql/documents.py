@@ -64,6 +64,11 @@ def _node(tree: list[Any]) -> Node:
     return Node(tag, text, attributes, tuple(_node(child) for child in children))
 
 
+def dump_counts(counts: Mapping[str, int]) -> str | None:
+    """Numbers by name as a JSON object; None where there are none."""
+    return _encode(dict(counts)) if counts else None
+
+
 def dump_list(values: object) -> str:
     """A list of plain values."""
     return _encode(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,16 +10,39 @@ from typing import Any
 from attrs import evolve
 
 from msgx_adapters.store_sql.documents import load_fields, load_node
+from msgx_core.errors import Rejected
 from msgx_core.model.events import DueEvent, Target
 from msgx_core.model.flight import Child, Fields, FlightState, FlightStatus
+from msgx_core.model.job import Job, JobKind, JobState
+from msgx_core.model.outage import Outage
 from msgx_core.model.proc import MessageState, ProcRow, WritebackDue
 from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.model.schedule import SenderMark
+from msgx_core.ports.tokens import ApiRole, ApiToken
 
 Row = Mapping[str, Any]
 
+LEAST, MOST = -(2**63), 2**63 - 1
+"""Below and above every id: where a list begins when nobody says behind which."""
+
 _TOGETHER = 200
+
+
+def unreadable(where: str, what: object) -> Rejected:
+    """The error for a stored value that cannot be read as what its column holds."""
+    return Rejected("store-rejected:unreadable", f"{where}: {str(what)[:80]!r}; `msgx verify` names its row")
+
+
+def parsed(column: str, text: str) -> Any:
+    """JSON as people see it; the error of `unreadable` for what is none, or no object in `PAYLOAD`."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise unreadable(column, text) from error
+    if column == "PAYLOAD" and not isinstance(found, dict):
+        raise unreadable(column, text)
+    return found
 
 
 def proc_row(row: Row) -> ProcRow:
@@ -47,8 +71,13 @@ def flights(rows: Sequence[Row]) -> list[FlightState]:
     states: list[FlightState] = []
     for start in range(0, len(rows), _TOGETHER):
         some = rows[start : start + _TOGETHER]
-        fields = load_fields([row["CONTENT"] for row in some])
-        states.extend(_flight(row, values) for row, values in zip(some, fields, strict=True))
+        try:
+            fields = load_fields([row["CONTENT"] for row in some])
+            states.extend(_flight(row, values) for row, values in zip(some, fields, strict=True))
+        except (ValueError, TypeError, AttributeError) as error:
+            first, last = some[0]["FLID"], some[-1]["FLID"]
+            whose = f"flight {first}" if first == last else f"a flight from {first} to {last}"
+            raise unreadable(f"CONTENT or STATE of {whose}", str(error)) from error
     return states
 
 
@@ -117,6 +146,32 @@ def request(row: Row) -> Request:
     )
 
 
+def job(row: Row) -> Job:
+    """A job."""
+    return Job(
+        job_id=row["JOB_ID"],
+        kind=JobKind(row["KIND"]),
+        state=JobState(row["STATE"]),
+        created_at=row["CREATED_AT"],
+        started_at=row["STARTED_AT"],
+        ended_at=row["ENDED_AT"],
+        detail=row["DETAIL"],
+        counts=json.loads(row["COUNTS"] or "{}"),
+        epoch=row["EPOCH"],
+    )
+
+
+def outage(row: Row) -> Outage:
+    """The last outage of a service."""
+    return Outage(
+        service=row["SERVICE"],
+        since=row["SINCE"],
+        detail=row["DETAIL"],
+        ended_at=row["ENDED_AT"],
+        epoch=row["EPOCH"],
+    )
+
+
 def sender_mark(row: Row) -> SenderMark:
     """What is known of a sender."""
     return SenderMark(
@@ -131,10 +186,18 @@ def sender_mark(row: Row) -> SenderMark:
 
 def reference(row: Row) -> RefRecord:
     """A reference record."""
-    node = load_node(row["PAYLOAD"])
+    try:
+        node = load_node(row["PAYLOAD"])
+    except (ValueError, TypeError) as error:
+        raise unreadable(f"PAYLOAD of {row['RTYPE']} {row['RKEY']}", str(error)) from error
     return RefRecord(row["RTYPE"], row["RKEY"], node, row["MSG_ID"], row["UPDATED_AT"])
 
 
 def for_people(row: Row) -> dict[str, Any]:
     """The columns that have a value (`ports.operations.Row`)."""
     return {name: value for name, value in row.items() if value is not None}
+
+
+def api_token(row: Row) -> ApiToken:
+    """A row of `API_TOKEN`."""
+    return ApiToken(row["NAME"], ApiRole(row["ROLE"]), row["SHA256"], row["CREATED_AT"], row["REVOKED_AT"])

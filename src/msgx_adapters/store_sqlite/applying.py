@@ -56,12 +56,12 @@ class ApplyingRole(Role):
         """Append to the schedule log (D-16)."""
         if not rows:
             return
-        with self.db.write():
+        with self.fenced():
             self.db.run_many(SQL["log_snapshot"], (_log_values(row) for row in rows))
 
     def raise_alert(self, alert: Alert, now: datetime) -> None:
-        """Append one alert."""
-        with self.db.write():
+        """Append one alert; under our epoch when we have one."""
+        with self.db.write() if self.epoch is None else self.fenced():
             self.insert_alerts([alert], now)
 
     def _mark_applied(self, change: Change, apply_no: int, epoch: int) -> None:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgx_adapters.store_sql.rows import unreadable
 from msgx_adapters.store_sqlite.errors import translate
 from msgx_adapters.store_sqlite.texts import conversions
 from msgx_core.errors import Transient
@@ -108,8 +109,21 @@ class Connection:
         for row in rows:
             for name, read in convert:
                 if row[name] is not None:
-                    row[name] = read(row[name])
+                    try:
+                        row[name] = read(row[name])
+                    except (ValueError, TypeError) as error:
+                        raise unreadable(name, row[name]) from error
         return rows
+
+    def stored(self, sql: str, params: Params = NO_PARAMS) -> list[Row]:
+        """All rows of a query by column name, nothing decoded: texts as bytes, whatever they hold."""
+        self._raw.text_factory = bytes
+        try:
+            cursor = self._raw.execute(sql, params)
+            names = tuple(column[0] for column in cursor.description)
+            return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
+        finally:
+            self._raw.text_factory = str
 
     def row(self, sql: str, params: Params = NO_PARAMS) -> Row | None:
         """The only row of a query, or None."""

@@ -17,6 +17,7 @@ REFUSES_ONE_WRITE = frozenset(
 """Primary result codes that are about the row; any other says that the store as a whole does not work."""
 
 _PRIMARY = 0xFF
+_NOT_UTF8 = "Could not decode to UTF-8"
 
 
 def translate(error: Exception) -> MsgxError:
@@ -29,6 +30,8 @@ def translate(error: Exception) -> MsgxError:
         return Rejected("store-rejected:number-too-large", str(error))
     if isinstance(error, UnicodeError):
         return Rejected("store-rejected:text-not-unicode", str(error))
+    if _NOT_UTF8 in str(error):
+        return Rejected("store-rejected:unreadable", f"{error}; `msgx verify` names its row")
     code = getattr(error, "sqlite_errorcode", None)
     if isinstance(code, int):
         name = getattr(error, "sqlite_errorname", str(code))

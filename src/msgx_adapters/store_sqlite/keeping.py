@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from msgx_adapters.store_sqlite.schema import relations
 from msgx_adapters.store_sqlite.session import SQL, Role
+from msgx_core.errors import Transient
 
 
 class KeepingRole(Role):
@@ -21,6 +23,10 @@ class KeepingRole(Role):
             return str(self.db.value(SQL["info"], values))
 
     def ping(self) -> None:
-        """Return when the store answers, else raise `Transient`."""
+        """Return when the store answers and has its tables, else raise `Transient`."""
         with self.db.read():
             self.db.value(SQL["ping"])
+            there = {row["name"].lower() for row in self.db.rows(SQL["relations"])}
+        missing = ", ".join(name for name in relations() if name.lower() not in there)
+        if missing:
+            raise Transient("store", f"these tables are missing: {missing}")

@@ -36,6 +36,11 @@ class LeaseRole(Role):
             self.db.run(SQL["extend_lease"], {"expiry_s": expiry_s})
         self.lease_expiry_s = expiry_s
 
+    def extend_lease(self) -> float:
+        """Extend by the expiry that we have; `Fenced` when another one has taken over."""
+        self.renew_lease(self.lease_expiry_s)
+        return self.lease_expiry_s
+
     def release_lease(self) -> None:
         """Give the lease up, if it is still ours."""
         with self.db.write():

@@ -31,6 +31,7 @@ _OBJECTS = (
     _Object("PROC_STATE", "processed", "old_processed", "remove_processed", "preview_processed"),
     _Object("SCHD_SNAP_LOG", "snapshot_log", "old_snapshots", "remove_snapshot", "preview_snapshots"),
     _Object("REQ_TRACK", "requests", "old_requests", "remove_request", "preview_requests"),
+    _Object("OPS_JOB", "jobs", "old_jobs", "remove_job", "preview_jobs"),
 )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 
 from msgx_adapters.store_sql.revisions import no_alembic, without_revision
@@ -24,6 +26,13 @@ def schema_sql() -> str:
 def declared_sql() -> str:
     """The schema as `schema.sql` declares it, without the revision."""
     return files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+@cache
+def relations() -> tuple[str, ...]:
+    """Names of the tables and views that the declaration makes."""
+    made = re.findall(r"^CREATE (?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", declared_sql(), re.MULTILINE)
+    return tuple(sorted(made))
 
 
 def schema_revision(db: Connection) -> str | None:

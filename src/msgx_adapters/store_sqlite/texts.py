@@ -32,7 +32,7 @@ def day_text(value: date | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-_OTHER_INSTANTS = frozenset({"BACKFILL_CLAIM_UNTIL", "SCOPE_START", "SCOPE_END"})
+_OTHER_INSTANTS = frozenset({"BACKFILL_CLAIM_UNTIL", "SCOPE_START", "SCOPE_END", "SINCE"})
 
 
 @lru_cache(maxsize=256)

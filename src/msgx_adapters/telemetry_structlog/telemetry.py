@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import date
 from typing import Literal, TextIO
 
@@ -39,6 +41,7 @@ class StructlogTelemetry:
         self._log = structlog.wrap_logger(
             _Lines(stream),
             processors=[
+                structlog.contextvars.merge_contextvars,
                 self._stamp,
                 structlog.processors.format_exc_info,
                 structlog.processors.UnicodeDecoder(),
@@ -62,13 +65,16 @@ class StructlogTelemetry:
             self._values[largest] = max(self._values.get(largest, value), value)
 
     def event(self, name: str, /, **fields: object) -> None:
-        """Write one line. A field with a reserved name gets a `_` behind it."""
+        """Write one line, with the fields of the stages around it. A reserved name gets a `_` behind it."""
         try:
-            safe = {f"{key}_" if key in _RESERVED else key: _shown(fields[key]) for key in fields}
-            self._log.msg(name, **safe)
+            self._log.msg(name, **_safe(fields))
         except Exception:
             # A full disk, a closed pipe or a value that cannot be shown must not stop a message.
             self.count(LOST)
+
+    def stage(self, _name: str, /, **fields: object) -> AbstractContextManager[None]:
+        """Nothing of its own; `fields` are bound to this thread (or task) meanwhile."""
+        return _bound(fields) if fields else _NOTHING
 
     def snapshot(self) -> dict[str, float]:
         """All values so far by series: `name{label="value",…}`, labels in order.
@@ -103,6 +109,19 @@ def _rendering(renderer: Literal["json", "console"]) -> list[Processor]:
             structlog.processors.JSONRenderer(ensure_ascii=False, separators=(",", ":"), default=repr),
         ]
     return [structlog.dev.ConsoleRenderer(colors=False, sort_keys=False)]
+
+
+_NOTHING = nullcontext()
+
+
+@contextmanager
+def _bound(fields: dict[str, object]) -> Iterator[None]:
+    with structlog.contextvars.bound_contextvars(**_safe(fields)):
+        yield
+
+
+def _safe(fields: dict[str, object]) -> dict[str, object]:
+    return {f"{key}_" if key in _RESERVED else key: _shown(fields[key]) for key in fields}
 
 
 def _shown(value: object) -> object:

@@ -51,6 +51,11 @@ class Request:
         """Whether the request still occupies its slot."""
         return self.state in OPEN_REQUEST_STATES
 
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether it is open, and no message is bound to it as its answer."""
+        return self.is_open and self.resp_msg_id is None
+
 
 @frozen
 class BindRequest:

@@ -1,193 +1,161 @@
-"""The comparison of what was computed again with what the store holds, field by field (D-36)."""
+"""The comparison of flights that were computed again with those in the store, field by field (D-36)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import define, field, frozen
 
 from msgx_core.model.flight import FlightState
-from msgx_core.model.reference import RefRecord
-from msgx_core.model.schedule import Roster
-from msgx_core.model.sis import CATEGORIES, RSTA
+from msgx_core.pipeline.differences import Difference, unreadable
+from msgx_core.pipeline.doubts import Doubts
 from msgx_core.pipeline.recomputed import Recomputed
-from msgx_core.ports.operations import Views
-
-PAGE = 500
+from msgx_core.ports.inspection import FLIGHTS, SECTIONS, Inspection, StoredRow, Unreadable
 
 
 @frozen
-class Difference:
-    """One difference. `kind`: `flight`, `roster`, `reference`, `floor` or `message`; None: not there."""
+class Suspect:
+    """Something that differs, before it is known whether that says anything: the flights it hangs on."""
 
-    kind: str
-    key: str
-    field: str
-    stored: Any
-    computed: Any
+    found: tuple[Difference, ...]
+    flids: frozenset[int]
+    msg_id: Any = None
 
 
 @define
 class Comparing:
-    """Each comparison returns how many things were compared and tells `found` what differs.
+    """Tells `found` what differs. What cannot be read is told whatever else is known of its row."""
 
-    `whole`: every message since the beginning was computed; otherwise what began before `start` is left out
-    and counted, and so is what a message above `last_apply_no` has changed. `unknown` are flights of
-    messages whose text is lost.
-    """
-
-    store: Views
+    store: Inspection
     world: Recomputed
+    doubts: Doubts
     found: Callable[[Difference], None]
-    whole: bool = True
-    start: datetime | None = None
-    last_apply_no: int = 0
-    unknown: set[int] = field(factory=set)
-    left_out: int = 0
+    _suspects: list[Suspect] = field(factory=list)
 
     def flights(self) -> int:
-        """Every flight of both sides."""
+        """Every flight of both sides, with its raw sections; how many were compared."""
         compared = 0
         seen: set[int] = set()
-        for stored in self._stored():
-            seen.add(stored.flid)
-            if self._began_before(stored):
-                self.left_out += 1
+        for row in self.store.stored(FLIGHTS):
+            flid = row["FLID"]
+            seen.add(flid)
+            if self.doubts.began_before(row["CREATED_AT"]):
+                self.doubts.left_out += 1
+                self.doubts.flids.add(flid)
+                self.tell(unreadable("flight", FLIGHTS, flid, row))
                 continue
             compared += 1
-            self._flight(stored.flid, stored, self.world.flights.get(stored.flid))
+            state = self.world.flights.get(flid)
+            if self.doubts.lags(row["STATE_VERSION"], None if state is None else state.version):
+                self.doubts.flids.add(flid)
+            self.suspect(_flight(row, state), {flid, *_relatives(state, row)}, row["LAST_MSG_ID"])
         for flid in sorted(self.world.flights.keys() - seen):
             compared += 1
-            self._flight(flid, None, self.world.flights[flid])
-        return compared
+            state = self.world.flights[flid]
+            missing = Difference("flight", FLIGHTS.name, str(flid), "FLID", None, flid)
+            self.suspect([missing], {flid, *_relatives(state, {})}, state.last_msg_id)
+        self._sections(seen)
+        return compared - self.settle()
 
-    def rosters(self) -> int:
-        """Every roster of both sides; of a range only the flights that are compared."""
-        stored = {r.day: r for r in self.store.rosters()}
-        computed = self.world.rosters()
-        for day in sorted(stored.keys() | computed.keys()):
-            mine = computed.get(day, Roster(day, 0, frozenset()))
-            theirs = stored.get(day)
-            if theirs is None:
-                if self._removed_by_age(mine):
-                    continue
-                theirs = Roster(day, 0, frozenset())
-            if self.whole and theirs.version != mine.version:
-                self._tell("roster", str(day), "VERSION", theirs.version, mine.version)
-            for flid in sorted(theirs.flids ^ mine.flids):
-                if not self._roster_excused(flid):
-                    there = flid in theirs.flids
-                    self._tell("roster", str(day), str(flid), there or None, (not there) or None)
-        return len(stored.keys() | computed.keys())
-
-    def references(self) -> int:
-        """Every record of both sides; of a range only what it has put."""
-        compared = 0
-        for rtype in (*CATEGORIES, RSTA):
-            stored = {record.rkey: record for record in self.store.references(rtype)}
-            computed = self.world.references.get(rtype, {})
-            complete = self.whole or rtype in self.world.replaced
-            for rkey in sorted(stored.keys() | computed.keys()):
-                compared += self._reference(
-                    f"{rtype}/{rkey}", stored.get(rkey), computed.get(rkey), complete=complete
-                )
-        return compared
-
-    def _stored(self) -> Iterator[FlightState]:
-        after = 0
-        while page := self.store.flights(after=after, limit=PAGE):
-            yield from page
-            after = page[-1].flid
-
-    def _flight(self, flid: int, stored: FlightState | None, computed: FlightState | None) -> None:
-        mine = {} if computed is None else self._document(computed)
-        theirs = {} if stored is None else self._document(stored)
-        if stored is not None:
-            theirs |= self.store.raw_sections(flid)
-        mine |= self.world.sections.get(flid, {})
-        if mine == theirs:
-            return
-        if self._excused(flid, stored, computed):
-            self.left_out += 1
-            return
-        if computed is None or stored is None:
-            self._tell("flight", str(flid), "FLID", stored and flid, computed and flid)
-            return
-        for name in {**theirs, **mine}:
-            if theirs.get(name) != mine.get(name):
-                self._tell("flight", str(flid), name, theirs.get(name), mine.get(name))
-
-    @staticmethod
-    def _document(state: FlightState) -> dict[str, Any]:
-        return {
-            "STATE": state.status,
-            "STATE_VERSION": state.version,
-            "OPERATION_DAY": state.operation_day,
-            "LAST_MSG_ID": state.last_msg_id,
-            "CREATED_AT": state.created_at,
-            "UPDATED_AT": state.updated_at,
-            "SODT_AT": state.sodt_at,
-            "MAFL": state.mafl,
-            **state.fields,
-        }
-
-    def _reference(
-        self, key: str, stored: RefRecord | None, computed: RefRecord | None, *, complete: bool
-    ) -> int:
-        if stored == computed:
-            return 1
-        if (not complete and computed is None) or (stored is not None and self._is_later(stored.msg_id)):
-            self.left_out += 1
+    def settle(self) -> int:
+        """Tell those suspects that say something; of how many flights the others were."""
+        if not self._suspects:
             return 0
-        if stored is None or computed is None:
-            self._tell("reference", key, "RKEY", stored and stored.rkey, computed and computed.rkey)
-            return 1
-        for name in ("node", "msg_id", "updated_at"):
-            if getattr(stored, name) != getattr(computed, name):
-                shown = {"node": "RECORD", "msg_id": "MSG_ID", "updated_at": "UPDATED_AT"}[name]
-                self._tell("reference", key, shown, getattr(stored, name), getattr(computed, name))
-        return 1
+        self.doubts.refresh()
+        excused: set[str] = set()
+        for suspect in self._suspects:
+            if self.doubts.about(suspect.flids, suspect.msg_id):
+                excused |= {each.key for each in suspect.found if each.kind == "flight"}
+                self.tell(each for each in suspect.found if each.is_unreadable)
+            else:
+                self.tell(suspect.found)
+        self._suspects.clear()
+        self.doubts.left_out += len(excused)
+        return len(excused)
 
-    def _began_before(self, stored: FlightState) -> bool:
-        return self.start is not None and not self.whole and stored.created_at < self.start
+    def tell(self, differences: Iterable[Difference]) -> None:
+        """Tell all of them."""
+        for difference in differences:
+            self.found(difference)
 
-    def _excused(self, flid: int, stored: FlightState | None, computed: FlightState | None) -> bool:
-        """Whether a difference says nothing: a lost text, a later message, a relative that is left out."""
-        if flid in self.unknown:
-            return True
-        if stored is not None and self._is_later(stored.last_msg_id):
-            return True
-        if self.whole:
-            return False
-        relatives = {
-            relative
-            for state in (stored, computed)
-            if state is not None
-            for relative in (state.main_flid, *(child.flid for child in state.mafl))
-            if relative is not None
-        }
-        held = (self.store.flight(relative) for relative in relatives)
-        return any(state is not None and self._began_before(state) for state in held)
+    def suspect(self, differences: Iterable[Difference], flids: Iterable[int], msg_id: Any = None) -> None:
+        """Keep what differs until `settle`: it hangs on these flights, and on that message."""
+        found = tuple(differences)
+        if found:
+            self._suspects.append(Suspect(found, frozenset(flids), msg_id))
 
-    def _is_later(self, msg_id: int) -> bool:
-        row = self.store.message(msg_id)
-        return row is not None and int(row.get("APPLY_NO") or 0) > self.last_apply_no
+    def _sections(self, flids: set[int]) -> None:
+        """Raw sections, also those of flights that are not there."""
+        seen = set()
+        for row in self.store.stored(SECTIONS):
+            flid, tag = row["FLID"], row["TAG"]
+            seen.add((flid, tag))
+            text = self.world.sections.get(flid, {}).get(tag)
+            if isinstance(tag, Unreadable):
+                self.found(Difference("flight", SECTIONS.name, str(flid), "TAG", tag, None))
+            elif flid not in flids:
+                # It may be one that has come since.
+                if self.store.stored_flight(flid) is None:
+                    self.found(Difference("flight", SECTIONS.name, str(flid), tag, row["XML"], None))
+            elif row["XML"] != text:
+                found = Difference("flight", SECTIONS.name, str(flid), tag, row["XML"], text)
+                self.suspect([found], {flid})
+        for flid, sections in self.world.sections.items():
+            for tag, text in sections.items():
+                if (flid, tag) not in seen:
+                    missing = Difference("flight", SECTIONS.name, str(flid), tag, None, text)
+                    self.suspect([missing], {flid})
 
-    def _roster_excused(self, flid: int) -> bool:
-        if flid in self.unknown:
-            return True
-        state = self.store.flight(flid)
-        if state is None:
-            return not self.whole
-        return self._began_before(state) or self._is_later(state.last_msg_id)
 
-    def _removed_by_age(self, roster: Roster) -> bool:
-        """Ledger retention takes a day whole when none of its flights is left (FST §8.3)."""
-        if roster.flids:
-            return False
-        return all(state.operation_day != roster.day for state in self.world.flights.values())
+def _relatives(state: FlightState | None, row: Mapping[str, Any]) -> set[int]:
+    """Flights on which a flight hangs by code share."""
+    content = row.get("CONTENT")
+    maid = content.get("MAID") if isinstance(content, Mapping) else None
+    found = {maid} if isinstance(maid, int) else set()
+    if state is not None:
+        found |= {child.flid for child in state.mafl}
+        found |= set() if state.main_flid is None else {state.main_flid}
+    return found
 
-    def _tell(self, kind: str, key: str, name: str, stored: Any, computed: Any) -> None:
-        self.found(Difference(kind, key, name, stored, computed))
+
+def _flight(row: StoredRow, state: FlightState | None) -> Iterator[Difference]:
+    """What differs of a stored flight."""
+    key = str(row["FLID"])
+    if state is None:
+        yield Difference("flight", FLIGHTS.name, key, "FLID", row["FLID"], None)
+        yield from unreadable("flight", FLIGHTS, key, row)
+        return
+    computed = {
+        "STATE": state.status.value,
+        "STATE_VERSION": state.version,
+        "OPERATION_DAY": state.operation_day,
+        "LAST_MSG_ID": state.last_msg_id,
+        "CREATED_AT": state.created_at,
+        "UPDATED_AT": state.updated_at,
+        "SODT_AT": state.sodt_at,
+    }
+    for name, value in computed.items():
+        if row[name] != value:
+            yield Difference("flight", FLIGHTS.name, key, name, row[name], value)
+    yield from _content(key, row, state)
+
+
+def _content(key: str, row: StoredRow, state: FlightState) -> Iterator[Difference]:
+    """Fields, their order, and what is kept beside them."""
+    stored, fields = row["CONTENT"], state.fields
+    if isinstance(stored, Unreadable):
+        yield Difference("flight", FLIGHTS.name, key, "CONTENT", stored, None)
+    else:
+        for tag in {**stored, **fields}:
+            if stored.get(tag) != fields.get(tag):
+                yield Difference("flight", FLIGHTS.name, key, tag, stored.get(tag), fields.get(tag))
+        order = row.get("TAG_ORDER")
+        if isinstance(order, Unreadable) or (stored.keys() == fields.keys() and [*stored] != [*fields]):
+            shown = order if isinstance(order, Unreadable) else " ".join(stored)
+            yield Difference("flight", FLIGHTS.name, key, "TAG_ORDER", shown, " ".join(fields))
+    flno = fields.get("FLNO")
+    beside = {"MAID": fields.get("MAID"), "FLNO": flno if isinstance(flno, str) else None}
+    for name, value in beside.items():
+        if name in row and row[name] != value:
+            yield Difference("flight", FLIGHTS.name, key, f"{name} (column)", row[name], value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 from attrs import field, frozen
 
 from msgx_core.pipeline.requests import RequestPolicy
@@ -40,12 +42,15 @@ class Extras:
     """Parts that a pipeline may do without.
 
     No `outbound`: no request is sent. No `history`: no flight is removed. No `archive`: no text is kept.
+    `sweep_turn` lets one history sweep at a time run, where those by the clock and those as jobs have a
+    thread each.
     """
 
     telemetry: Telemetry = field(factory=Silent)
     outbound: Outbound | None = None
     history: History | None = None
     archive: Archive | None = None
+    sweep_turn: AbstractContextManager[object] = field(factory=nullcontext)
 
 
 @frozen

@@ -5,11 +5,13 @@ It serves people and verification. A failed write is counted and told, and fails
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from attrs import define, field
 
 from msgx_core.model.proc import ProcRow
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports.archive import Archive, DepartureStep
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
@@ -29,6 +31,7 @@ class Evidence:
     archive: Archive | None
     clock: Clock
     telemetry: Telemetry
+    on_step: Callable[[str], None] = no_step
     _failures: int = field(default=0, init=False)
     _again_s: float = field(default=0.0, init=False)
 
@@ -79,6 +82,7 @@ class Evidence:
         if self.archive is None:
             return 0
         removed = self.archive.remove_before((self.clock.now() - retention).date())
+        self.on_step(Step.EVIDENCE_REMOVED)
         if removed:
             self.telemetry.count("msgx.archive.removed", removed)
             self.telemetry.event("archive-cleaned", objects=removed)

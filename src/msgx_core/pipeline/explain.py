@@ -8,25 +8,27 @@ from datetime import datetime
 from attrs import define, evolve, field, frozen
 
 from msgx_core.errors import MessageError
+from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.change import Change
 from msgx_core.model.flight import FlightState
 from msgx_core.model.message import DecodedMessage, MsgKind
-from msgx_core.model.schedule import Nothing
+from msgx_core.model.request import BindRequest
+from msgx_core.pipeline.basis import Bases
 from msgx_core.pipeline.desk import Apply, Work, dead
-from msgx_core.pipeline.past import Past
+from msgx_core.pipeline.heads import is_blank
+from msgx_core.pipeline.past import ReadStore, message_of
 from msgx_core.pipeline.recompute import Policies, TextSource, decided
-from msgx_core.pipeline.recomputed import Recomputed
-from msgx_core.pipeline.telling import differs, end, failed, let_in, named_flights, other, unit
-from msgx_core.pipeline.traces import Ruled, traced
-from msgx_core.pipeline.verify import Verifier, ignore
+from msgx_core.pipeline.telling import closed, differs, end, ended, fault, let_in, named_flights, other, unit
+from msgx_core.pipeline.traces import Ruled, traced, until_closed
+from msgx_core.pipeline.verify import ignore
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.ports.codec import Codec, RawText
-from msgx_core.ports.operations import Row, Views
-from msgx_core.rules.coverage import parse_coverage
+from msgx_core.ports.operations import Row
 from msgx_core.rules.policy import Policy
 
-EXACT = "the state before it, computed again from the messages behind it"
-TODAY = "today's state: what was before it cannot be computed any more, so before and after may differ"
+_MOST = 1000
+_DECIDED_BY_OTHERS = ("duplicate-of", "unmatched-response", "no-open-request", "ambiguous-error")
+"""Reasons that identities and requests gave, which are not recomputed."""
 
 
 @frozen
@@ -49,7 +51,7 @@ class Explanation:
 class Explainer:
     """Reads store, archive and mailbox; writes nothing."""
 
-    store: Views
+    store: ReadStore
     text: TextSource
     codec: Codec
     policies: Policies
@@ -59,24 +61,24 @@ class Explainer:
 
     def explain(self, msg_id: int) -> Explanation | None:
         """The story of one message; None when the store does not know it."""
-        row = self.store.message(msg_id)
+        row = message_of(self.store, msg_id)
         if row is None:
             return None
         raw = self.text(row)
-        if raw is None:
-            return Explanation(
-                row, (Ruled("the text", "IMP §5.2, D-36", "nobody has it any more"), *end(row))
-            )
+        if raw is None or is_blank(raw):
+            gone = Ruled("the text", "IMP §5.2, D-36", "nobody has it any more")
+            return Explanation(row, (gone, *end(row)))
         steps = [Ruled("the text", "IMP §4.1, D-36", f"{len(raw)} {unit(raw)}")]
         policy = self.policies.of(row.get("COVERAGE"))
         try:
             message = self.codec.decode(raw)
         except MessageError as error:
-            return Explanation(row, (*steps, failed(error), *end(row)), note=differs(row, dead(error)))
+            return Explanation(row, (*steps, *ended(row, error)), note=differs(row, dead(error)))
+        except Exception as error:
+            return Explanation(row, (*steps, fault("codec-exception", error), *end(row)))
         steps += let_in(message, row, policy)
-        if str(row.get("REASON") or "").startswith(("duplicate-of", "unmatched-response")):
-            return Explanation(row, (*steps, *end(row)))
-        if message.kind in (MsgKind.UNSUPPORTED, MsgKind.ERROR_ANSWER):
+        reason = str(row.get("REASON") or "")
+        if reason.startswith(_DECIDED_BY_OTHERS) or message.kind is MsgKind.UNSUPPORTED:
             return Explanation(row, (*steps, *end(row)))
         return self._decided(row, raw, message, policy, steps)
 
@@ -86,21 +88,25 @@ class Explainer:
         def locate(error: MessageError) -> None:
             self.codec.locate(raw, error)
 
-        received = row.get("RECEIVED_AT") or row["ENQUEUED_AT"]
-        work = Work(row["MSG_ID"], message, received, 0.0, locate)
         at = row.get("APPLIED_AT") or row.get("FINISHED_AT") or self.now
-        world, basis = self._world(row, message)
+        received = row.get("RECEIVED_AT") or row.get("ENQUEUED_AT") or at
+        work = Work(row["MSG_ID"], message, received, 0.0, locate)
+        bases = Bases(self.store, self.text, self.codec, self.policies, self.progress, self.steps)
+        world, basis = bases.of(row, named_flights(message), at)
         try:
             decision = decided(work, world, policy, at, row.get("COVERAGE"))
         except MessageError as error:
             locate(error)
             note = differs(row, dead(error))
-            return Explanation(row, (*steps, failed(error), *end(row)), basis, policy=policy, note=note)
+            return Explanation(row, (*steps, *ended(row, error)), basis, policy=policy, note=note)
+        except Exception as error:
+            told = (*steps, fault("handler-exception", error), *end(row))
+            return Explanation(row, told, basis, policy=policy)
         if not isinstance(decision, Apply):
-            return Explanation(row, (*steps, *end(row)), basis, policy=policy, note=other(row, decision))
-        change = decision.change
-        if change.coverage is None:
-            change = evolve(change, coverage=row.get("COVERAGE"))
+            outcome = decision.outcome
+            told = (*steps, *until_closed(message, outcome, policy), *closed(row, outcome))
+            return Explanation(row, told, basis, policy=policy, note=other(row, decision))
+        change = self._recorded(row, decision.change)
         before = {
             put.state.flid: state
             for put in change.flights
@@ -109,85 +115,22 @@ class Explainer:
         told = (*steps, *traced(message, change, policy), *end(row))
         return Explanation(row, told, basis, change, before, policy, other(row, decision))
 
-    def _world(self, row: Row, message: DecodedMessage) -> tuple[Recomputed, str]:
-        """The state before the message: from the few messages behind it, else from all, else today's."""
-        versions: dict[int, int] = {}
-        for event in self.store.message_events(row["MSG_ID"]):
-            # The first is the message's own; others come from a republish.
-            versions.setdefault(event["FLID"], event["STATE_VERSION"])
-        number = row.get("APPLY_NO") or self._number_at(row)
-        few = not isinstance(parse_coverage(row.get("COVERAGE")), Nothing)
-        if not few:
-            past = Past(self.store, self.text, self.codec, self.policies)
-            flids = past.family({*versions, *named_flights(message)})
-            for _ in past.replayed(past.rows(flids, number)):
-                pass
-            if self._fits(past.world, versions, flids, number):
-                return past.world, EXACT
-        whole = next(iter(self.store.applied(0, 1)), None)
-        if whole is not None and whole["APPLY_NO"] == 1 and number is not None:
-            verifier = Verifier(
-                self.store,
-                self.text,
-                self.codec,
-                self.policies,
-                lambda difference: None,
-                self.progress,
-                self.steps,
-            )
-            verifier.run(until=number - 1)
-            if self._fits(verifier.world, versions, (), number):
-                return verifier.world, EXACT
-        return self._today({*versions, *named_flights(message)}), TODAY
+    def _recorded(self, row: Row, change: Change) -> Change:
+        """What hangs on more than flights, as it is recorded: coverage, request, alerts about the sender."""
+        if change.coverage is None:
+            change = evolve(change, coverage=row.get("COVERAGE"))
+        if row.get("APPLIED_AT") is None:
+            return change
+        rows = self.store.alerts(acknowledged=True, limit=_MOST, msg_id=row["MSG_ID"])
+        alerts = (
+            Alert(AlertCode(each["CODE"]), each["MSG_ID"], each.get("FLID"), each.get("DETAIL"))
+            for each in rows
+            if each["CODE"] in AlertCode.__members__ and each["CREATED_AT"] == row["APPLIED_AT"]
+        )
+        return evolve(change, alerts=tuple(alerts), request=self._request(row))
 
-    def _number_at(self, row: Row) -> int | None:
-        """The `APPLY_NO` that a message without effects would have had; None for one that waits."""
-        finished = row.get("FINISHED_AT")
-        if finished is None:
-            return None
-        low, high = 0, 1
-        while self._applied_until(high, finished):
-            low, high = high, 2 * high
-        while low + 1 < high:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._applied_until(middle, finished) else (low, middle)
-        return high
-
-    def _applied_until(self, number: int, at: datetime) -> bool:
-        """Whether the message with that `APPLY_NO`, or the next one that is there, was applied by then."""
-        rows = self.store.applied(number - 1, 1)
-        return bool(rows) and bool(rows[0]["APPLIED_AT"] <= at)
-
-    def _fits(
-        self, world: Recomputed, versions: Mapping[int, int], flids: Iterable[int], number: int | None
-    ) -> bool:
-        """Whether the flights are there as they were: at the version below the one that the event says."""
-        for flid, version in versions.items():
-            state = world.flights.get(flid)
-            held = world.floors.get(flid, 0) if state is None else state.version
-            if held != version - 1:
-                return False
-        today = {flid: self.store.flight(flid) for flid in flids if flid not in versions}
-        if number is None or not versions:
-            # A message without events proves nothing: every flight must have its whole history.
-            return all(self._complete(flid) for flid, state in today.items() if state is not None)
-        return True
-
-    def _complete(self, flid: int) -> bool:
-        events = self.store.flight_events(flid)
-        return bool(events) and events[0]["STATE_VERSION"] == 1
-
-    def _today(self, flids: Iterable[int]) -> Recomputed:
-        """The flights as they are now, and their families."""
-        world = Recomputed()
-        waiting, seen = set(flids), set[int]()
-        while waiting:
-            flid = waiting.pop()
-            seen.add(flid)
-            state = self.store.flight(flid)
-            if state is None:
-                continue
-            world.hold(state)
-            waiting |= {flid for flid in (state.main_flid, *(c.flid for c in state.mafl)) if flid} - seen
-        world.floors.update({flid: version for flid, (version, _) in self.store.floors().items()})
-        return world
+    def _request(self, row: Row) -> BindRequest | None:
+        """The request that the message answered, while that is remembered."""
+        requests = self.store.requests(limit=_MOST) if row.get("STYP") == "RESP" else ()
+        found = (each.request_id for each in requests if each.resp_msg_id == row["MSG_ID"])
+        return next(map(BindRequest, found), None)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 from attrs import frozen
 
 from msgx_core.model.flight import FlightState
-from msgx_core.pipeline.past import Past
+from msgx_core.pipeline.past import Past, message_of
 from msgx_core.ports.operations import Row
+
+_EVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 @frozen
@@ -21,28 +24,43 @@ class Version:
     after: FlightState | None = None
 
 
+Values = tuple[FlightState | None, FlightState]
+
+
 def versions_of(flid: int, past: Past) -> Iterator[Version]:
     """The remembered versions in order; values where the computed version is the one of the event."""
     events = past.store.flight_events(flid)
-    states: Mapping[int, tuple[FlightState | None, FlightState]] = {}
+    states = _states(flid, past) if events else {}
     messages: dict[int, Row] = {}
-    if events and events[0]["STATE_VERSION"] == 1:
-        states = _states(flid, past)
     for event in events:
         msg_id = event["MSG_ID"]
         if msg_id not in messages:
-            messages[msg_id] = past.store.message(msg_id) or {}
-        before, after = states.get(msg_id, (None, None))
-        if after is None or after.version != event["STATE_VERSION"]:
+            messages[msg_id] = message_of(past.store, msg_id) or {}
+        before, after = states.get(event["STATE_VERSION"], (None, None))
+        # Where versions are lost, what is computed counts from 1 and is of another message.
+        if after is None or after.last_msg_id != msg_id:
             before = after = None
         yield Version(event, messages[msg_id], before, after)
 
 
-def _states(flid: int, past: Past) -> Mapping[int, tuple[FlightState | None, FlightState]]:
-    """Before and after by message."""
-    found: dict[int, tuple[FlightState | None, FlightState]] = {}
+def _states(flid: int, past: Past) -> Mapping[int, Values]:
+    """Before and after by version: of messages, and of sweeps that took shared flights away."""
+    found: dict[int, Values] = {}
+    last: FlightState | None = None
     for decided in past.replayed(past.rows(past.family((flid,)))):
+        last = _passed(flid, past, last, found)
         for put in decided.applied.change.flights:
             if put.state.flid == flid and put.advanced:
-                found[decided.row["MSG_ID"]] = (past.world.flights.get(flid), put.state)
+                found[put.state.version] = (last, put.state)
+                last = put.state
+    past.until(None, _EVER)
+    _passed(flid, past, last, found)
     return found
+
+
+def _passed(flid: int, past: Past, last: FlightState | None, found: dict[int, Values]) -> FlightState | None:
+    """The flight now; a version that it got without a message is noted."""
+    now = past.world.flights.get(flid)
+    if now is not None and last is not None and now.version != last.version:
+        found[now.version] = (last, now)
+    return now

@@ -8,7 +8,7 @@ from datetime import datetime
 from attrs import frozen
 
 from msgx_core.model.proc import NewMessage
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.inbox import Inbox
 from msgx_core.ports.store import PipelineStore
@@ -42,6 +42,10 @@ class Intake:
 
     def scan(self, stop: Callable[[], bool] = lambda: False) -> ScanResult:
         """One full scan; ends early, losing nothing, when `stop()` is true between pages."""
+        with self.telemetry.stage("intake"):
+            return self._scan(stop)
+
+    def _scan(self, stop: Callable[[], bool]) -> ScanResult:
         began_at = self.clock.now()
         seen = new = after = 0
         while not stop():
@@ -62,7 +66,7 @@ class Intake:
         if not unknown:
             return 0
         received = self.inbox.received_at(unknown)
-        self.on_step("scanned")
+        self.on_step(Step.SCANNED)
         new = self.store.enqueue([NewMessage(i, received.get(i)) for i in unknown], self.clock.now())
-        self.on_step("enqueued")
+        self.on_step(Step.ENQUEUED)
         return new

@@ -10,7 +10,7 @@ from attrs import define
 
 from msgx_core.errors import Rejected
 from msgx_core.model.change import FlightQuery
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports import Store, Telemetry
 from msgx_core.ports.cache import Cache, CacheEntry, CacheGone, CachePut
 from msgx_core.rules.policy import Policy
@@ -52,7 +52,7 @@ class PendingKeys:
             settled = self._write(pending)
             if settled:
                 self.store.cache_settled(settled)
-                self.on_step("keys-settled")
+                self.on_step(Step.KEYS_SETTLED)
             done += len(settled)
             if len(settled) < len(pending):
                 break
@@ -67,7 +67,8 @@ class PendingKeys:
             self.cache.write(entries)
         except Rejected:
             entries = [entry for entry in entries if self._taken(entry)]
-        self.on_step("keys-written")
+        else:
+            self.on_step(Step.KEYS_WRITTEN)
         return [entry.flid for entry in entries]
 
     def _taken(self, entry: CacheEntry) -> bool:
@@ -77,6 +78,7 @@ class PendingKeys:
             self.telemetry.count("msgx.history.keys.refused")
             self.telemetry.event("cache-key-refused", flid=entry.flid, reason=error.reason)
             return False
+        self.on_step(Step.KEYS_WRITTEN)
         return True
 
     def _entries(self, pending: Mapping[int, int]) -> list[CacheEntry]:

@@ -16,6 +16,7 @@ from msgx_core.pipeline.desk import Close, Decision, Desk, Work, dead
 from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.handlers import decide
 from msgx_core.pipeline.heads import binding_of, cause_text, duplicate, entries, is_blank
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports.cache import Cache, CacheEntry, CacheGone, CachePut
 from msgx_core.ports.codec import Codec, RawText
 from msgx_core.ports.inbox import Inbox
@@ -26,17 +27,13 @@ from msgx_core.rules.retry import RetryPolicy
 from msgx_core.rules.snapshot_log import LogContext, bare_rows
 
 
-def no_step(name: str) -> None:
-    """The default step hook: nothing happens between steps."""
-
-
 @frozen
 class MessageProcessor:
     """Takes the head to its end, or as far as it gets.
 
-    `lock` spans decision and ①–③ (D-01). `on_step` is called at every step boundary with its name; it may
-    raise, which is how crashes are tested. Raises `Transient`, `Conflict` and `Fenced`; everything else that
-    goes wrong becomes the fate of the message.
+    `lock` spans decision and ①–③ (D-01). `on_step` is called at every boundary of `steps` with its name; it
+    may raise, which is how crashes are tested. Raises `Transient`, `Conflict` and `Fenced`; everything else
+    that goes wrong becomes the fate of the message.
     """
 
     inbox: Inbox
@@ -56,16 +53,20 @@ class MessageProcessor:
     def process(self, head: ProcRow) -> MessageState:
         """Process the head once; its state afterwards (FAILED: an attempt was counted)."""
         started_s = self.desk.clock.monotonic_s()
-        try:
-            state = self._attempt(head, started_s) if head.applied_at is None else self._resume(head)
-        except Rejected as error:
-            state = self._fail(head, "INFRA", error.reason, error.detail)
-        except CodecError as error:
-            state = self._fail(head, "CODEC_ERROR", error.reason, cause_text(error))
+        with self.desk.telemetry.stage("process", msg_id=head.msg_id):
+            state = self._state_after(head, started_s)
         self.desk.telemetry.observe(
             "msgx.process.duration", self.desk.clock.monotonic_s() - started_s, state=state.value
         )
         return state
+
+    def _state_after(self, head: ProcRow, started_s: float) -> MessageState:
+        try:
+            return self._attempt(head, started_s) if head.applied_at is None else self._resume(head)
+        except Rejected as error:
+            return self._fail(head, "INFRA", error.reason, error.detail)
+        except CodecError as error:
+            return self._fail(head, "CODEC_ERROR", error.reason, cause_text(error))
 
     def preview(
         self, msg_id: int, head: ProcRow, raw: RawText | None = None
@@ -94,7 +95,7 @@ class MessageProcessor:
         binding = self._bound(head.msg_id, message, raw)
         if head.identity_key is None:
             holder = self.desk.store.bind(binding, self.desk.clock.now())
-            self.on_step("bound")
+            self.on_step(Step.BOUND)
             if holder is not None:
                 return self._close(head, duplicate(head.msg_id, holder, binding), binding)
         work = evolve(self._work(head, message, raw, started_s), archive_key=key)
@@ -103,12 +104,14 @@ class MessageProcessor:
 
     def _fetch(self, head: ProcRow) -> tuple[RawText | None, str | None]:
         """The raw text, and its key in the archive: kept before ①, outside all transactions (D-36)."""
-        raw = self.inbox.fetch(head.msg_id)
-        self.on_step("fetched")
+        with self.desk.telemetry.stage("fetch"):
+            raw = self.inbox.fetch(head.msg_id)
+        self.on_step(Step.FETCHED)
         if self.evidence is None:
             return raw, None
-        found = self.evidence.fetched(head, raw)
-        self.on_step("evidence-kept")
+        with self.desk.telemetry.stage("archive"):
+            found = self.evidence.fetched(head, raw)
+        self.on_step(Step.EVIDENCE_KEPT)
         return found
 
     def _work(self, head: ProcRow, message: DecodedMessage, raw: RawText, started_s: float) -> Work:
@@ -124,10 +127,11 @@ class MessageProcessor:
             decision = Close(dead(error))
         if isinstance(decision, Close):
             return self._close(head, evolve(decision, log=_keyed(decision.log, work)), binding)
-        self.on_step("decided")
+        self.on_step(Step.DECIDED)
         grounds = with_grounds(decision.change.coverage, self._policy, parse_grounds(head.coverage).raw)
-        self.desk.store.apply(evolve(decision.change, coverage=grounds))
-        self.on_step("applied")
+        with self.desk.telemetry.stage("apply"):
+            self.desk.store.apply(evolve(decision.change, coverage=grounds))
+        self.on_step(Step.APPLIED)
         self._write_cache(entries(decision.change.flights))
         return self._finish(head, _keyed(decision.log, work))
 
@@ -140,21 +144,24 @@ class MessageProcessor:
 
     def _write_cache(self, entries: Sequence[CacheEntry]) -> None:
         if entries:
-            self.cache.write(entries)
-        self.on_step("cached")
+            with self.desk.telemetry.stage("cache"):
+                self.cache.write(entries)
+        self.on_step(Step.CACHED)
 
     def _finish(self, head: ProcRow, log: Sequence[SnapshotLogRow]) -> MessageState:
-        self.desk.store.finish(head.msg_id, self.desk.clock.now())
-        self.on_step("finished")
+        with self.desk.telemetry.stage("finish"):
+            self.desk.store.finish(head.msg_id, self.desk.clock.now())
+        self.on_step(Step.FINISHED)
         self._log(log)
         self._count(MessageState.SUCCEEDED, None)
         return MessageState.SUCCEEDED
 
     def _close(self, head: ProcRow, close: Close, binding: Binding | None = None) -> MessageState:
-        self.desk.store.close_unapplied(
-            head.msg_id, close.outcome, close.alerts, self.desk.clock.now(), binding
-        )
-        self.on_step("closed")
+        with self.desk.telemetry.stage("finish"):
+            self.desk.store.close_unapplied(
+                head.msg_id, close.outcome, close.alerts, self.desk.clock.now(), binding
+            )
+        self.on_step(Step.CLOSED)
         self._log(close.log)
         self._count(close.outcome.state, close.outcome)
         return close.outcome.state
@@ -163,7 +170,7 @@ class MessageProcessor:
         now = self.desk.clock.now()
         next_at = self.retry.next_at(head.attempts + 1, now)
         self.desk.store.fail(head.msg_id, code, reason, detail, next_at, now)
-        self.on_step("failed")
+        self.on_step(Step.FAILED)
         self.desk.telemetry.event("message-failed", msg_id=head.msg_id, code=code, reason=reason)
         self.desk.telemetry.count("msgx.process.failed", code=code)
         return MessageState.FAILED
@@ -180,7 +187,7 @@ class MessageProcessor:
         except MsgxError as error:
             self.desk.telemetry.count("msgx.trace.errors")
             self.desk.telemetry.event("snapshot-log-lost", msg_id=rows[0].msg_id, error=str(error))
-        self.on_step("logged")
+        self.on_step(Step.LOGGED)
 
     def _count(self, state: MessageState, outcome: Outcome | None) -> None:
         code = "" if outcome is None or outcome.code is None else outcome.code
@@ -188,7 +195,8 @@ class MessageProcessor:
 
     def _decode(self, raw: RawText) -> DecodedMessage:
         try:
-            return self.codec.decode(raw)
+            with self.desk.telemetry.stage("decode"):
+                return self.codec.decode(raw)
         except MsgxError:
             raise
         except Exception as error:
@@ -196,7 +204,8 @@ class MessageProcessor:
 
     def _decide(self, work: Work) -> Decision:
         try:
-            return decide(work, self.desk)
+            with self.desk.telemetry.stage("decide"):
+                return decide(work, self.desk)
         except MessageError as error:
             work.locate(error)
             raise

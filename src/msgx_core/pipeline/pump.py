@@ -13,6 +13,7 @@ from msgx_core.model.proc import MessageState, Outcome, ProcRow
 from msgx_core.pipeline.desk import Desk
 from msgx_core.pipeline.pending_keys import PendingKeys
 from msgx_core.pipeline.processor import MessageProcessor
+from msgx_core.pipeline.steps import Step
 from msgx_core.rules.retry import RetryPolicy
 from msgx_core.states.message import MESSAGE, MessageEvent
 
@@ -60,6 +61,7 @@ class Pump:
         """At start or takeover: count a try that was cut off, and be suspicious after an unclean end."""
         row = self.desk.store.count_interrupted(self.desk.clock.now())
         if row is not None:
+            self.processor.on_step(Step.TRY_COUNTED)
             self.desk.telemetry.event("try-interrupted", msg_id=row.msg_id, attempts=row.attempts)
         self.suspect = unclean or row is not None
         if self.keys is not None:
@@ -91,12 +93,14 @@ class Pump:
     def _bracketed(self, head: ProcRow) -> MessageState:
         """TRYING is committed before and cleared on any return; only a killed process leaves it."""
         self.desk.store.set_trying(head.msg_id, True)
+        self.processor.on_step(Step.TRYING)
         try:
             state = self.processor.process(head)
         except Exception:
             self.desk.store.set_trying(head.msg_id, False)
             raise
         self.desk.store.set_trying(head.msg_id, False)
+        self.processor.on_step(Step.TRY_ENDED)
         return state
 
     def _exhaust(self, head: ProcRow) -> Tick:
@@ -105,6 +109,7 @@ class Pump:
         outcome = Outcome(MESSAGE.next(head.state, MessageEvent.DIE), "EXHAUSTED", reason, head.detail)
         alert = Alert(AlertCode.EXHAUSTED, head.msg_id, detail=f"{head.attempts} attempts, {reason}")
         self.desk.store.close_unapplied(head.msg_id, outcome, (alert,), self.desk.clock.now())
+        self.processor.on_step(Step.EXHAUSTED)
         self.desk.telemetry.count("msgx.process.terminal", state=outcome.state.value, code="EXHAUSTED")
         self.suspect = False
         return Tick(TickKind.DONE, head.msg_id, outcome.state)

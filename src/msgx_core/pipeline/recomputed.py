@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from msgx_core.model.change import Change, FlightPut, FlightQuery, FlightSnapshot
 from msgx_core.model.flight import FlightState
-from msgx_core.model.reference import PutRecord, RefChange, RefRecord, ReplaceCategory
 from msgx_core.model.request import Request, RequestSlot
 from msgx_core.model.schedule import Roster, SenderMark
+from msgx_core.pipeline.ref_lists import RefLists
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.sweep import plan_departure
+
+
+@frozen
+class Generation:
+    """How often a day was covered, by which message last, and when."""
+
+    version: int
+    msg_id: int
+    at: datetime
+
+
+@frozen
+class Document:
+    """The full state of a flight in the outbox: a digest of its text, and what came with it."""
+
+    version: int
+    msg_id: int
+    at: datetime
+    digest: bytes
+
+
+def document_digest(text: str) -> bytes:
+    """A short digest of what a JSON text says, its keys in any order: memory holds no texts.
+
+    A store gives the keys of an element back in the order of its columns, or as they came.
+    """
+    with suppress(ValueError, RecursionError):
+        text = _sorted(json.loads(text))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+_sorted = json.JSONEncoder(ensure_ascii=False, sort_keys=True, check_circular=False).encode
 
 
 @define
@@ -21,15 +56,15 @@ class Recomputed:
     """What a store holds of flights after the changes given so far. Holds flights, never messages."""
 
     flights: dict[int, FlightState] = field(factory=dict)
-    floors: dict[int, int] = field(factory=dict)
+    floors: dict[int, tuple[int, datetime]] = field(factory=dict)
     sections: dict[int, Mapping[str, str]] = field(factory=dict)
-    references: dict[str, dict[str, RefRecord]] = field(factory=dict)
-    replaced: set[str] = field(factory=set)
-    _senders: dict[str, SenderMark] = field(factory=dict)
+    references: RefLists = field(factory=RefLists)
+    generations: dict[date, Generation] = field(factory=dict)
+    senders: dict[str, tuple[SenderMark, datetime]] = field(factory=dict)
+    documents: dict[int, Document] = field(factory=dict)
+    roster_of: dict[int, date] = field(factory=dict)
     _children: dict[int, set[int]] = field(factory=dict)
     _members: dict[date, set[int]] = field(factory=dict)
-    _day_of: dict[int, date] = field(factory=dict)
-    _generations: dict[date, int] = field(factory=dict)
 
     def read(self, query: FlightQuery) -> FlightSnapshot:
         """The answer that `ports.store.Effects.read` promises."""
@@ -40,11 +75,11 @@ class Recomputed:
         days = {s.operation_day for s in found.values() if s.operation_day is not None}
         return FlightSnapshot(
             flights=found,
-            floors={flid: self.floors[flid] for flid in asked - found.keys() if flid in self.floors},
+            floors={flid: self.floors[flid][0] for flid in asked - found.keys() if flid in self.floors},
             rosters=rosters,
-            generations={day: self._generations.get(day, 0) for day in days | query.days | query.roster_days},
+            generations={day: self._generation(day) for day in days | query.days | query.roster_days},
             in_interval=inside,
-            sender=None if query.sndr is None else self._senders.get(query.sndr),
+            sender=self.senders[query.sndr][0] if query.sndr in self.senders else None,
         )
 
     def open_requests(self, slot: RequestSlot, expired_since: datetime | None = None) -> Sequence[Request]:
@@ -53,29 +88,42 @@ class Recomputed:
 
     def roster(self, day: date) -> Roster:
         """The roster of a day."""
-        return Roster(day, self._generations.get(day, 0), frozenset(self._members.get(day, ())))
-
-    def rosters(self) -> Mapping[date, Roster]:
-        """All rosters that were ever covered or have a member."""
-        days = self._generations.keys() | {day for day, flids in self._members.items() if flids}
-        return {day: self.roster(day) for day in sorted(days)}
+        return Roster(day, self._generation(day), frozenset(self._members.get(day, ())))
 
     def commit(self, change: Change) -> None:
         """What ① writes, in its order."""
         for put in change.flights:
             self._put(put)
+            if put.advanced:
+                self._tell(put, change.msg_id, change.at)
         for replaced in change.rosters:
-            self._generations[replaced.day] = replaced.read_version + 1
+            made = Generation(replaced.read_version + 1, change.msg_id, change.at)
+            self.generations[replaced.day] = made
             for flid in self._members.pop(replaced.day, set()):
-                self._day_of.pop(flid, None)
+                self.roster_of.pop(flid, None)
         for replaced in change.rosters:
             self._enrol(dict.fromkeys(replaced.flids, replaced.day))
         self._strike(change.roster_remove)
         self._enrol(change.roster_add)
         for each in change.reference:
-            self._refer(each)
+            self.references.change(each)
         if change.sender is not None:
-            self._senders[change.sender.sndr] = change.sender
+            self.senders[change.sender.sndr] = (change.sender, change.at)
+
+    def forget(self) -> None:
+        """Everything but the floors."""
+        self.references = RefLists()
+        for each in (
+            self.flights,
+            self.sections,
+            self.generations,
+            self.senders,
+            self.documents,
+            self.roster_of,
+            self._children,
+            self._members,
+        ):
+            each.clear()
 
     def hold(self, state: FlightState) -> None:
         """Take a flight as it is."""
@@ -84,27 +132,38 @@ class Recomputed:
     def raise_versions(self, by: int) -> None:
         """What `recover --versions-by` does (D-31)."""
         self.flights = {f: evolve(s, version=s.version + by) for f, s in self.flights.items()}
-        self.floors = {flid: floor + by for flid, floor in self.floors.items()}
+        self.floors = {flid: (floor + by, at) for flid, (floor, at) in self.floors.items()}
 
-    def depart(self, floors: Mapping[int, int], at: datetime, policy: Policy) -> Mapping[int, int]:
+    def depart(self, flids: Collection[int], at: datetime, policy: Policy) -> tuple[FlightPut, ...]:
         """What one transaction of the history sweep did (D-33): flights leave, their main flights step.
 
-        `floors` are the floors it left; those of them that are too low for what was here come back, with the
-        lowest that is right.
+        `flids` are here. Each leaves the floor that is right; the steps of the main flights come back.
         """
-        here = [flid for flid in floors if flid in self.flights]
-        low = {f: self.flights[f].version + 1 for f in here if floors[f] <= self.flights[f].version}
-        if here:
-            snapshot = self.read(FlightQuery(flids=frozenset(here)))
-            departure = plan_departure(here, snapshot, now=at, policy=policy)
-            for put in departure.notified:
-                self._put(put)
-        for flid in here:
+        if not flids:
+            return ()
+        snapshot = self.read(FlightQuery(flids=frozenset(flids)))
+        notified = plan_departure(flids, snapshot, now=at, policy=policy).notified
+        for put in notified:
+            self._put(put)
+            self._tell(put, put.state.last_msg_id, at)
+        for flid in flids:
+            self.floors[flid] = (self.flights[flid].version + 1, at)
             self._unlink(self.flights.pop(flid))
             self.sections.pop(flid, None)
-        self._strike(here)
-        self.floors |= floors
-        return low
+            self.documents.pop(flid, None)
+        self._strike(flids)
+        return notified
+
+    def _generation(self, day: date) -> int:
+        return self.generations[day].version if day in self.generations else 0
+
+    def _tell(self, put: FlightPut, msg_id: int, at: datetime) -> None:
+        """Its `schd` row: replaced, or gone (D-29)."""
+        flid = put.state.flid
+        if put.document is None:
+            self.documents.pop(flid, None)
+        else:
+            self.documents[flid] = Document(put.state.version, msg_id, at, document_digest(put.document))
 
     def _inside(self, interval: tuple[datetime, datetime] | None) -> frozenset[int]:
         if interval is None:
@@ -151,19 +210,10 @@ class Recomputed:
         for flid, day in added.items():
             self._strike((flid,))
             self._members.setdefault(day, set()).add(flid)
-            self._day_of[flid] = day
+            self.roster_of[flid] = day
 
-    def _strike(self, flids: Iterable[int] | Collection[int]) -> None:
+    def _strike(self, flids: Iterable[int]) -> None:
         for flid in flids:
-            day = self._day_of.pop(flid, None)
+            day = self.roster_of.pop(flid, None)
             if day is not None:
                 self._members[day].discard(flid)
-
-    def _refer(self, change: RefChange) -> None:
-        if isinstance(change, ReplaceCategory):
-            self.references[change.rtype] = {record.rkey: record for record in change.records}
-            self.replaced.add(change.rtype)
-        elif isinstance(change, PutRecord):
-            self.references.setdefault(change.record.rtype, {})[change.record.rkey] = change.record
-        else:
-            self.references.get(change.rtype, {}).pop(change.rkey, None)

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.events import DueEvent, EventSettled, EventStatus, Target
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports.bus import Bus, BusRecord, Delivery
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.store import PipelineStore
@@ -39,6 +39,12 @@ class RelayTools:
     retry: RetryPolicy
     on_step: Callable[[str], None] = no_step
 
+    def publish(self, records: Sequence[BusRecord]) -> Sequence[Delivery]:
+        """Give records to the bus; what became of each. Raises `Transient("bus")`."""
+        deliveries = self.bus.publish(records)
+        self.on_step(Step.PUBLISHED)
+        return deliveries
+
     def settle(
         self, events: Sequence[DueEvent], deliveries: Sequence[Delivery], *, full: bool
     ) -> RelayResult:
@@ -48,9 +54,8 @@ class RelayTools:
             settle_delivery(event, delivery.code, self.retry, now)
             for event, delivery in zip(events, deliveries, strict=True)
         ]
-        self.on_step("published")
         self.store.settle_events(settled, [_dead_alert(s) for s in settled if _is_dead(s)], now)
-        self.on_step("settled")
+        self.on_step(Step.EVENTS_SETTLED)
         sent = sum(s.status is EventStatus.SENT for s in settled)
         if settled:
             target = settled[0].target.value
@@ -76,9 +81,10 @@ class MsgRelay:
             BusRecord(self.topic, str(event.flid), with_event_id(event.event_id, event.payload))
             for event in events
         ]
-        deliveries = self.tools.bus.publish(records)
-        # Later notices of these flights were held back, so there may be more at once.
-        return self.tools.settle(events, deliveries, full=True)
+        with self.tools.telemetry.stage("relay-msg"):
+            deliveries = self.tools.publish(records)
+            # Later notices of these flights were held back, so there may be more at once.
+            return self.tools.settle(events, deliveries, full=True)
 
 
 @frozen
@@ -95,14 +101,18 @@ class SchdRelay:
         events = self.tools.store.due_events(Target.SCHD, self.tools.clock.now(), self.flush_limit)
         if not events:
             return RelayResult()
+        with self.tools.telemetry.stage("relay-schd"):
+            return self._relayed(events)
+
+    def _relayed(self, events: Sequence[DueEvent]) -> RelayResult:
         groups = self._groups(events)
-        deliveries = self.tools.bus.publish([self._record(group) for group in groups])
+        deliveries = self.tools.publish([self._record(group) for group in groups])
         refused = [g for g, d in zip(groups, deliveries, strict=True) if not d.ok and len(g) > 1]
         codes = {e.event_id: d for g, d in zip(groups, deliveries, strict=True) for e in g}
         # A refusal of several flights says nothing about each: they go again, one by one.
         alone = [event for group in refused for event in group]
         if alone:
-            singles = self.tools.bus.publish([self._record([event]) for event in alone])
+            singles = self.tools.publish([self._record([event]) for event in alone])
             codes |= {event.event_id: d for event, d in zip(alone, singles, strict=True)}
         full = len(events) >= self.flush_limit
         return self.tools.settle(events, [codes[event.event_id] for event in events], full=full)

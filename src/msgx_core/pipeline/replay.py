@@ -11,6 +11,7 @@ from msgx_core.model.message import DecodedMessage
 from msgx_core.model.proc import MessageState, Outcome, ProcRow
 from msgx_core.pipeline.desk import Apply, Close, Decision, dead
 from msgx_core.pipeline.processor import MessageProcessor
+from msgx_core.pipeline.steps import Step
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.operations import Audit, OperatorResult, OperatorStore
@@ -47,7 +48,9 @@ class ReplayService:
         Conditional and audited: two replays of one message at once have one effect.
         """
         whitelist = () if force else REPLAY_WHITELIST
-        return self.store.replay(msg_ids, whitelist, audit, self.clock.now())
+        results = self.store.replay(msg_ids, whitelist, audit, self.clock.now())
+        self.processor.on_step(Step.REPLAYED)
+        return results
 
     def preview(self, msg_id: int, *, force: bool = False, raw: RawText | None = None) -> Preview | None:
         """The effect on today's state; None when there is no such message. `raw`: instead of the mailbox."""

@@ -7,11 +7,12 @@ from datetime import datetime, time, timedelta
 
 from attrs import define, field, frozen
 
-from msgx_core.errors import MessageError, Rejected
+from msgx_core.errors import Late, MessageError, Rejected
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.pipeline.desk import Desk
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.permits import LeasePermit
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports import Codec, Outbound, Store
 from msgx_core.ports.operations import Audit
 from msgx_core.rules.daily_request import daily_day
@@ -52,8 +53,9 @@ class RequestSender:
 
     Sending is begun in the store, then the row is inserted, then the request is `SENT`. Where that broke off
     the outbound table is searched for our number: what is there is sent, what is not is lost; nothing is
-    inserted a second time. `outbound` None (a shadow instance, D-42): requests stay as they are, only expiry
-    goes on. Every step is a boundary at which a crash leaves a state that the next run continues from.
+    inserted a second time, nor after another instance has taken over (D-34). `outbound` None (a shadow
+    instance, D-42): requests stay as they are, only expiry goes on. Every step is a boundary at which a crash
+    leaves a state that the next run continues from.
     """
 
     _desk: Desk
@@ -65,14 +67,20 @@ class RequestSender:
     _in_doubt: dict[int, float | None] = field(factory=dict, init=False)
     _heard_at: datetime | None = field(default=None, init=False)
 
+    def check_rights(self) -> None:
+        """At start: `ConfigError` when requests may not be inserted that are to be."""
+        if self._outbound is not None:
+            self._outbound.check_rights()
+
     def run(self) -> RequestsRun:
         """Expire, then ask for the day, then send.
 
         Raises `Transient` when mailbox or store do not answer, `Fenced` when another instance has taken over.
         """
-        expired = self.expire()
-        asked = self.ask_daily()
-        sent, lost = self.send()
+        with self._desk.telemetry.stage("requests"):
+            expired = self.expire()
+            asked = self.ask_daily()
+            sent, lost = self.send()
         return RequestsRun(int(asked is not None), sent, lost, expired)
 
     def send(self) -> tuple[int, int]:
@@ -100,7 +108,7 @@ class RequestSender:
         limit = expiry_limit(self._heard_at, waiting_since, self._policy.timeout)
         expired = self._store.expire_requests(limit, self._desk.clock.now())
         if expired:
-            self._on_step("requests-expired")
+            self._on_step(Step.REQUESTS_EXPIRED)
         for request_id in expired:
             self._tell("expired", request_id)
         return len(expired)
@@ -118,7 +126,7 @@ class RequestSender:
         wanted = Request(0, RequestSlot.RQFD, RequestState.PENDING, now, first_day=day, last_day=day)
         asked = self._store.ask(wanted, DAILY, now)
         if asked is not None:
-            self._on_step("daily-asked")
+            self._on_step(Step.DAILY_ASKED)
             self._tell("asked", asked.request_id)
         return asked
 
@@ -133,18 +141,19 @@ class RequestSender:
         begun = self._store.begin_send(request.request_id, self._desk.clock.now())
         if begun is None:
             return None
-        self._on_step("send-begun")
+        self._on_step(Step.SEND_BEGUN)
         self._in_doubt[begun.request_id] = None
         try:
-            outbound.insert(request_text(begun, self._policy.sender, self._desk.policy), self._routing(begun))
-        except (Rejected, ValueError) as error:
+            text = request_text(begun, self._policy.sender, self._desk.policy)
+            outbound.insert(text, self._routing(begun), LeasePermit(self._store))
+        except (Rejected, ValueError, Late) as error:
             return self._lost(begun, f"it was refused: {getattr(error, 'detail', None) or error}")
-        self._on_step("send-inserted")
+        self._on_step(Step.SEND_INSERTED)
         return self._confirmed(begun)
 
     def _after_a_break(self, request: Request, begun_at: datetime, outbound: Outbound) -> RequestState | None:
         rows = outbound.inserted_since(begun_at)
-        self._on_step("send-searched")
+        self._on_step(Step.SEND_SEARCHED)
         if any(self._is_ours(row.text, request) for row in rows):
             return self._confirmed(request)
         if not self._is_settled(request.request_id):
@@ -172,7 +181,7 @@ class RequestSender:
     def _confirmed(self, request: Request) -> RequestState | None:
         sent = self._store.confirm_sent(request.request_id, self._desk.clock.now())
         self._in_doubt.pop(request.request_id, None)
-        self._on_step("send-confirmed")
+        self._on_step(Step.SEND_CONFIRMED)
         if sent:
             self._tell("sent", request.request_id)
         return RequestState.SENT if sent else None
@@ -182,7 +191,7 @@ class RequestSender:
         alert = Alert(AlertCode.SEND_LOST, detail=detail)
         lost = self._store.lose_send(request.request_id, alert, self._desk.clock.now())
         self._in_doubt.pop(request.request_id, None)
-        self._on_step("send-lost")
+        self._on_step(Step.SEND_LOST)
         if lost:
             self._tell("lost", request.request_id)
         return RequestState.FAILED if lost else None

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from attrs import frozen
 
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports import Clock, History, RetentionCutoffs, Store, Telemetry
 from msgx_core.rules.operation_day import operation_day
 from msgx_core.rules.policy import Policy
@@ -19,7 +19,7 @@ HISTORY = "HISTORY"
 
 @frozen
 class RetentionPolicy:
-    """Ages by object; None keeps for ever."""
+    """Ages by object; None keeps for ever. `requests` is that of jobs too."""
 
     events: timedelta | None = timedelta(days=7)
     processed: timedelta | None = timedelta(days=90)
@@ -40,6 +40,7 @@ class RetentionPolicy:
             processed=_before(now, self.processed),
             snapshot_log=_before(now, self.snapshot_log),
             requests=None if requests is None else min(requests, late_since),
+            jobs=requests,
             ledger=None if self.ledger is None else operation_day(now, policy) - self.ledger,
             late_since=late_since,
         )
@@ -76,13 +77,15 @@ class RetentionSweep:
         removed: dict[str, int] = {}
         while not stop():
             went = self.store.remove_expired(cutoffs, self.batch)
-            self.on_step("expired-removed")
+            self.on_step(Step.EXPIRED_REMOVED)
             self._add(removed, went)
             progress(removed)
             if not any(n >= self.batch for n in went.values()):
                 break
         if self.history is not None and self.ages.history is not None and not stop():
-            self._add(removed, {HISTORY: self.history.remove_before(now - self.ages.history)})
+            old = self.history.remove_before(now - self.ages.history)
+            self.on_step(Step.HISTORY_REMOVED)
+            self._add(removed, {HISTORY: old})
         return removed
 
     def _add(self, removed: dict[str, int], went: Mapping[str, int]) -> None:

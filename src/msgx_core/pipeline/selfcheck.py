@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from msgx_core.errors import ConfigError
 from msgx_core.model.sis import FLOP_ROWS
 from msgx_core.ports.store import PipelineStore
@@ -42,3 +44,15 @@ def pin_identity(store: PipelineStore, policy: Policy) -> None:
 def keep_policy(store: PipelineStore, policy: Policy) -> None:
     """Keep the settings of decisions under their digest, which each applied message names (D-36)."""
     store.pin(f"{POLICY_PIN}{policy_digest(policy)}", policy_text(policy))
+
+
+def check_each(checks: Iterable[Callable[[], None]]) -> None:
+    """Run checks of a start; one `ConfigError` with the problems of all."""
+    problems: list[str] = []
+    for check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)

@@ -14,7 +14,7 @@ from msgx_core.model.change import FlightQuery
 from msgx_core.model.flight import FlightState
 from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.pending_keys import PendingKeys
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports import Archived, Clock, History, HistoryRecord, Store, Telemetry
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.rules.ended import Ended, EndedWindows, ended
@@ -49,7 +49,8 @@ class HistorySweep:
     """Moves ended flights from the store to the history store.
 
     Without a history store nothing happens; what it does not confirm stays; what is unclear stays. Only
-    the removal is under the pipeline lock, so that messages go on while history is written.
+    the removal is under the pipeline lock, so that messages go on while history is written. `turn` lets one
+    sweep at a time run.
     """
 
     store: Store
@@ -63,6 +64,7 @@ class HistorySweep:
     on_step: Callable[[str], None] = no_step
     page: int = PAGE
     evidence: Evidence | None = None
+    turn: AbstractContextManager[object] = field(factory=nullcontext)
 
     def run(
         self,
@@ -77,15 +79,16 @@ class HistorySweep:
         tally: Tally = Counter()
         if self.history is None:
             return SweepResult(**tally)
-        self.keys.settle()
-        after = 0
-        try:
-            while not stop() and (states := self.store.flights_after(after, self.page)):
-                after = states[-1].flid
-                self._sweep(self.history, states, tally)
-                progress(SweepResult(**tally))
-        finally:
-            self._tell(tally)
+        with self.turn:
+            self.keys.settle()
+            after = 0
+            try:
+                while not stop() and (states := self.store.flights_after(after, self.page)):
+                    after = states[-1].flid
+                    self._sweep(self.history, states, tally)
+                    progress(SweepResult(**tally))
+            finally:
+                self._tell(tally)
         return SweepResult(**tally)
 
     def _sweep(self, history: History, states: Sequence[FlightState], tally: Tally) -> None:
@@ -95,9 +98,9 @@ class HistorySweep:
         if not records:
             tally["unconfirmed"] += len(candidates)
             return
-        self.on_step("history-selected")
+        self.on_step(Step.HISTORY_SELECTED)
         kept = history.write(list(records.values()))
-        self.on_step("history-written")
+        self.on_step(Step.HISTORY_WRITTEN)
         # What was not asked for proves nothing.
         confirmed = {flid: records[flid].version for flid in sorted(records.keys() & set(kept))}
         tally["unconfirmed"] += len(candidates) - len(confirmed)
@@ -174,9 +177,10 @@ class HistorySweep:
             # Before the commit: if we do not hear of it, the keys are pending all the same.
             self.keys.due = True
             self.store.archive_flights(gone, departure.notified, now)
-            self.on_step("archived")
+            self.on_step(Step.ARCHIVED)
             if self.evidence is not None:
                 self.evidence.keep_step(DepartureStep(now, {a.flid: a.version + 1 for a in gone}))
+                self.on_step(Step.DEPARTURE_KEPT)
             tally["notified"] += len(departure.notified)
         tally["archived"] += len(leaving)
         tally["kept"] += len(confirmed) - len(leaving)

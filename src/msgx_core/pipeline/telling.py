@@ -42,7 +42,30 @@ def failed(error: MessageError) -> Ruled:
     """The rule that an error names."""
     rule, source = source_of(error.reason)
     detail = f" ({error.detail})" if error.detail else ""
-    return Ruled(rule, source, f"{error.code} {error.reason}{detail}")
+    return Ruled(rule, source, f"DEAD {error.code} {error.reason}{detail}")
+
+
+def fault(name: str, error: Exception) -> Ruled:
+    """A fault of our own, `codec-exception` or `handler-exception` (D-25)."""
+    rule, source = source_of(name)
+    return Ruled(rule, source, f"CODEC_ERROR {name}:{type(error).__name__} ({str(error)[:200]})")
+
+
+def ended(row: Row, error: MessageError) -> list[Ruled]:
+    """The rule that decided, and where the message is now where that is not the same."""
+    recorded = (row["STATE"], row.get("ERROR_CODE"), row.get("REASON"))
+    is_recorded = recorded == (MessageState.DEAD.value, error.code, error.reason)
+    return [failed(error)] if is_recorded else [failed(error), *end(row)]
+
+
+def closed(row: Row, outcome: Outcome) -> list[Ruled]:
+    """The same of a message without effects."""
+    rule, source = source_of(outcome.reason)
+    detail = f" ({outcome.detail})" if outcome.detail else ""
+    parts = (outcome.state.value, outcome.code, outcome.reason)
+    decided = Ruled(rule, source, " ".join(part for part in parts if part) + detail)
+    recorded = (row["STATE"], row.get("ERROR_CODE"), row.get("REASON"))
+    return [decided] if recorded == parts else [decided, *end(row)]
 
 
 def end(row: Row) -> list[Ruled]:

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from attrs import define, field, frozen
 
+from msgx_core.pipeline.differences import Difference, unreadable
 from msgx_core.ports.archive import DepartureStep
-from msgx_core.ports.operations import Row
+from msgx_core.ports.inspection import AUDITS, FLOORS, Inspection, StoredRow
 from msgx_core.ports.recovery import VERSIONS_RAISED
 
 
 @frozen
 class Raise:
-    """Versions were raised after the message with that `APPLY_NO`."""
+    """Versions were raised after the message with that `APPLY_NO` (None: it is not known)."""
 
     at: datetime
-    apply_no: int
+    apply_no: int | None
     by: int
 
 
 @frozen
 class Departed:
-    """Flights left in one transaction; the floors that it wrote."""
+    """Flights left in one transaction, and the floor of each then. `stepped`: the archive tells of it."""
 
     at: datetime
     floors: Mapping[int, int]
+    stepped: bool = True
 
 
 Event = Raise | Departed
@@ -34,48 +36,69 @@ Event = Raise | Departed
 
 @define
 class Timeline:
-    """Hands the events out one after the other, each once."""
+    """Hands the events out one after the other, each once.
 
+    `floors` are those of the store, (version, when set) by FLID. A floor knows the last departure of its
+    flight alone; it stands for a step that is not there. `republished`: when events were last written
+    once more.
+    """
+
+    floors: Mapping[int, tuple[int, datetime]] = field(factory=dict)
+    departures: frozenset[datetime] = frozenset()
+    republished: datetime | None = None
     _events: list[Event] = field(factory=list)
     _next: int = 0
 
     @classmethod
     def of(
         cls,
-        audit: Sequence[Row],
-        floors: Mapping[int, tuple[int, datetime]],
+        store: Inspection,
         steps: Iterable[DepartureStep] = (),
+        told: Callable[[Difference], None] = lambda difference: None,
     ) -> Timeline:
         """From the audit and the floors of a store, and the steps that the sweep has left in the archive.
 
-        A floor knows the last departure of its flight alone; it stands for a step that is not there, and its
-        version, less what was raised since, for that of the last step (0 where the floor is gone).
+        `told` gets what cannot be read of them.
         """
-        raises = [
-            Raise(row["CREATED_AT"], int(str(row["DETAIL"]).split()[-1]), row["TARGET"])
-            for row in audit
-            if row["ACTION"] == VERSIONS_RAISED
-        ]
-        kept = {
-            flid: (version - sum(each.by for each in raises if each.at > at), at)
-            for flid, (version, at) in floors.items()
-        }
-        departures = [*_stepped(list(steps), kept)]
-        known = {(flid, departed.at) for departed in departures for flid in departed.floors}
-        left: dict[datetime, dict[int, int]] = {}
-        for flid, (version, at) in kept.items():
-            if (flid, at) not in known:
-                left.setdefault(at, {})[flid] = version
-        departures += [Departed(at, flids) for at, flids in left.items()]
-        return cls(sorted((*raises, *departures), key=lambda event: event.at))
+        audit = [row for row in store.stored(AUDITS) if _is_whole(row, told)]
+        raises = [_raise(row) for row in audit if row["ACTION"] == VERSIONS_RAISED]
+        floors = dict(_floors(store, told))
+        departed = [Departed(step.at, step.floors) for step in _known(steps, told)]
+        seen = {(flid, each.at) for each in departed for flid in each.floors}
+        alone: dict[datetime, dict[int, int]] = {}
+        for flid, (version, at) in floors.items():
+            if (flid, at) not in seen:
+                raised = sum(each.by for each in raises if each.at > at)
+                alone.setdefault(at, {})[flid] = version - raised
+        departed += [Departed(at, flids, stepped=False) for at, flids in alone.items()]
+        return cls(
+            floors,
+            frozenset(each.at for each in departed),
+            max((row["CREATED_AT"] for row in audit if row["ACTION"] == "republish"), default=None),
+            sorted((*raises, *departed), key=lambda event: event.at),
+        )
+
+    def raised(self, after: datetime, until: datetime | None) -> int:
+        """By how much versions were raised behind that instant, and up to the other (None: now)."""
+        raises = (event for event in self._events if isinstance(event, Raise))
+        return sum(each.by for each in raises if each.at > after and (until is None or each.at <= until))
+
+    def may_leave_again(self, flid: int, event: Departed) -> bool:
+        """Whether what the flight left next is above what it would have come back with (D-37)."""
+        events = (each for each in self._events if isinstance(each, Departed) and each.at > event.at)
+        later = next((each for each in events if flid in each.floors), None)
+        if later is None:
+            return True
+        raised = self.raised(event.at, later.at)
+        return later.floors[flid] >= event.floors[flid] + raised + 2
 
     def before(self, apply_no: int | None, at: datetime) -> list[Event]:
         """What comes before that message applied at `at`; with None what is left until `at`."""
         found = []
         while self._next < len(self._events):
             event = self._events[self._next]
-            if isinstance(event, Raise) and apply_no is not None:
-                comes_first = event.apply_no < apply_no
+            if isinstance(event, Raise) and None not in (apply_no, event.apply_no):
+                comes_first = (event.apply_no or 0) < (apply_no or 0)
             else:
                 comes_first = event.at < at
             if not comes_first:
@@ -85,11 +108,39 @@ class Timeline:
         return found
 
 
-def _stepped(steps: Sequence[DepartureStep], kept: Mapping[int, tuple[int, datetime]]) -> Iterator[Departed]:
-    last = {flid: number for number, step in enumerate(steps) for flid in step.floors}
-    for number, step in enumerate(steps):
-        floors = {
-            flid: kept.get(flid, (0, step.at))[0] if last[flid] == number else version
-            for flid, version in step.floors.items()
-        }
-        yield Departed(step.at, floors)
+def floors_of(store: Inspection) -> dict[int, tuple[int, datetime]]:
+    """The floors that can be read."""
+    return dict(_floors(store, lambda difference: None))
+
+
+def _floors(
+    store: Inspection, told: Callable[[Difference], None]
+) -> Iterator[tuple[int, tuple[int, datetime]]]:
+    for row in store.stored(FLOORS):
+        found = list(unreadable("floor", FLOORS, row["FLID"], row))
+        for each in found:
+            told(each)
+        if not found:
+            yield row["FLID"], (row["STATE_VERSION"], row["UPDATED_AT"])
+
+
+def _is_whole(row: StoredRow, told: Callable[[Difference], None]) -> bool:
+    found = list(unreadable("audit", AUDITS, row["AUDIT_ID"], row))
+    for each in found:
+        told(each)
+    return not found
+
+
+def _raise(row: StoredRow) -> Raise:
+    """The last word of `DETAIL` is the `APPLY_NO` before."""
+    word = str(row["DETAIL"]).rpartition(" ")[2]
+    number = int(word) if word.isascii() and word.isdigit() else None
+    return Raise(row["CREATED_AT"], number, row["TARGET"])
+
+
+def _known(steps: Iterable[DepartureStep], told: Callable[[Difference], None]) -> Iterator[DepartureStep]:
+    for step in steps:
+        if step.floors:
+            yield step
+        else:
+            told(Difference("step", "", step.at.isoformat(), "step", "damaged", None))

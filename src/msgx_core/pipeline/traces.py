@@ -10,11 +10,12 @@ from attrs import frozen
 from msgx_core.model.change import Change, FlightPut
 from msgx_core.model.flight import DeleteReason
 from msgx_core.model.message import DecodedMessage, FlightRecord, MsgKind, ReferencePackage, SchedulePackage
+from msgx_core.model.proc import Outcome
 from msgx_core.model.reference import PutRecord, RefChange, RemoveRecord, ReplaceCategory
 from msgx_core.model.schedule import Coverage, Days, Interval
 from msgx_core.model.sis import FLOP_ROWS
 from msgx_core.rules.coverage import parse_coverage
-from msgx_core.rules.merge import read_flop
+from msgx_core.rules.merge import flop_flid, read_flop
 from msgx_core.rules.policy import Policy
 
 
@@ -93,7 +94,13 @@ def _days(change: Change) -> Iterator[Ruled]:
         yield Ruled("the day comes from SODT and never changes", "IMP §11.2, D-09, D-10", shown)
 
 
-def _flop(message: DecodedMessage, change: Change, policy: Policy) -> Iterator[Ruled]:
+def until_closed(message: DecodedMessage, outcome: Outcome, policy: Policy) -> Iterator[Ruled]:
+    """What was applied before the rule that ended a message without effects."""
+    if message.kind is MsgKind.FLOP and outcome.reason != "unsupported":
+        yield from _flop_read(message, policy)
+
+
+def _flop_read(message: DecodedMessage, policy: Policy) -> Iterator[Ruled]:
     styp = message.meta.styp
     row = FLOP_ROWS[styp]
     yield Ruled("msgx.flop.whitelist, before the body is read", "D-18", f"{styp} is let in ({row.section})")
@@ -103,7 +110,13 @@ def _flop(message: DecodedMessage, change: Change, policy: Policy) -> Iterator[R
         parts = [f"sets {sets}" if sets else "", f"clears {clears}" if clears else ""]
         said = "; ".join(part for part in parts if part)
         yield Ruled("present replaces, empty clears, absent stays", "IMP §12.2, D-18", said)
-        new = any(put.state.flid == update.flid and put.read_version is None for put in change.flights)
+
+
+def _flop(message: DecodedMessage, change: Change, policy: Policy) -> Iterator[Ruled]:
+    yield from _flop_read(message, policy)
+    if isinstance(message.body, FlightRecord):
+        flid = flop_flid(message.body)
+        new = any(put.state.flid == flid and put.read_version is None for put in change.flights)
         result = "unknown: made, without a day" if new else "it is live"
         yield Ruled("the flight's life decides", "D-07, D-08", result)
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from attrs import define, evolve, field, frozen
 
-from msgx_core.errors import MessageError
-from msgx_core.pipeline.comparing import Comparing, Difference
-from msgx_core.pipeline.desk import Apply
-from msgx_core.pipeline.heads import digest_of
-from msgx_core.pipeline.recompute import Policies, TextSource, decide_again
+from msgx_core.pipeline.again import Again
+from msgx_core.pipeline.checking import Checking
+from msgx_core.pipeline.comparing import Comparing
+from msgx_core.pipeline.comparing_outbox import ComparingOutbox
+from msgx_core.pipeline.comparing_rest import ComparingRest
+from msgx_core.pipeline.differences import Difference, key_text, unreadable
+from msgx_core.pipeline.doubts import Doubts
+from msgx_core.pipeline.gaps import Gaps
+from msgx_core.pipeline.recompute import Policies, TextSource
 from msgx_core.pipeline.recomputed import Recomputed
-from msgx_core.pipeline.timeline import Raise, Timeline
+from msgx_core.pipeline.timeline import Timeline
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.ports.codec import Codec
-from msgx_core.ports.operations import Row, Views
-from msgx_core.rules.policy import Policy
+from msgx_core.ports.inspection import COUNTERS, MESSAGES, PINS, Inspection, StoredRow
+from msgx_core.rules.policy_text import POLICY_PIN
 
-PAGE = 500
-_ALL = 1_000_000_000
+PAGE = 2000
 _EVER = datetime(9999, 12, 31, tzinfo=UTC)
+_LEAST = -(2**63)
 
 
 @frozen
@@ -31,12 +35,20 @@ class Window:
     start: datetime | None = None
     end: datetime | None = None
 
+    def holds(self, at: datetime) -> bool:
+        """Whether that instant lies in it."""
+        return (self.start is None or at >= self.start) and (self.end is None or at < self.end)
+
 
 @frozen
 class Report:
-    """What was computed again. Flights left out began before the range, or went on after it."""
+    """What was computed again. What is left out began before the range, or went on after it.
+
+    `others` are messages without effects that were looked at. `whole`: computed from the first message on.
+    """
 
     messages: int = 0
+    others: int = 0
     flights: int = 0
     references: int = 0
     rosters: int = 0
@@ -60,11 +72,11 @@ class Verifier:
     """Reads the store, writes nothing. Memory holds flights and reference records, never messages.
 
     `found` gets each difference as it is found; `progress` the count of messages so far. `text` may look
-    into the mailbox where the archive has a gap. Runs beside a pump: what is applied after its start is
-    left out. `steps` are those of the history sweep that the archive has.
+    into the mailbox where the archive has a gap. Runs beside a pump: what is applied, or leaves for the
+    history store, after its start is left out. `steps` are those of the history sweep that the archive has.
     """
 
-    store: Views
+    store: Inspection
     text: TextSource
     codec: Codec
     policies: Policies
@@ -72,14 +84,14 @@ class Verifier:
     progress: Callable[[int], None] = ignore
     steps: Callable[[], Iterable[DepartureStep]] = tuple
     world: Recomputed = field(factory=Recomputed)
-    _scope: Comparing = field(init=False)
+    _gaps: Gaps = field(init=False)
+    _again: Again = field(init=False)
+    _rest: ComparingRest = field(init=False)
+    _outbox: ComparingOutbox = field(init=False)
     _messages: int = field(default=0, init=False)
-    _last: Row | None = field(default=None, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._scope = Comparing(self.store, self.world, self._found)
-
+    _others: int = field(default=0, init=False)
     _differences: int = field(default=0, init=False)
+    _begins: bool = field(default=True, init=False)
 
     def run(self, window: Window | None = None, until: int | None = None) -> Report:
         """Compute and compare; with `until` only messages up to that `APPLY_NO`, and nothing is compared.
@@ -87,91 +99,144 @@ class Verifier:
         Raises `Transient` when store, archive or mailbox do not answer.
         """
         window = Window() if window is None else window
-        timeline = Timeline.of(self.store.audit(_ALL), self.store.floors(), self.steps())
-        self._recompute(window, timeline, until)
+        self._prepare(compares=until is None)
+        highest = self._apply_no()
+        self._recompute(window, until)
         if until is not None:
             return self._report()
-        last = self._last
-        scope = self._scope
-        if last is not None and window.end is not None:
-            self._pass(timeline, None, window.end)
-            self._pass_over(timeline)
-        self._pass(timeline, None, _EVER)
-        scope.last_apply_no = 0 if last is None else last["APPLY_NO"]
-        flights, rosters, references = scope.flights(), scope.rosters(), scope.references()
+        doubts = self._again.doubts
+        self._end(window, highest)
+        doubts.until = self._gaps.last
+        flights = self._rest.flights.flights()
+        rosters, references = self._rest.rosters(), self._rest.references()
+        self._rest.senders()
+        self._rest.floors()
+        self._outbox.documents()
+        self._rest.count("apply_no", self._gaps.last)
+        self._rest.counters()
+        self._apart(window)
         return evolve(self._report(), flights=flights, rosters=rosters, references=references)
 
-    def _report(self) -> Report:
-        return Report(
-            messages=self._messages,
-            differences=self._differences,
-            left_out=self._scope.left_out,
-            policies_assumed=self.policies.assumed,
-            whole=self._scope.whole,
+    def pass_until(self, apply_no: int, at: datetime) -> None:
+        """After `run` with `until`: let pass what was done behind that message, before another one."""
+        self._again.between(apply_no, at)
+
+    def _prepare(self, *, compares: bool) -> None:
+        told = self._found if compares else lambda difference: None
+        timeline = Timeline.of(self.store, self.steps(), told)
+        doubts = Doubts(self.store, self.world, timeline.floors)
+        checking = Checking(self.store, doubts, timeline, self._found) if compares else None
+        self._gaps = Gaps(self.store)
+        self._rest = ComparingRest(Comparing(self.store, self.world, doubts, self._found))
+        self._outbox = ComparingOutbox(self._rest, timeline, self.policies)
+        self._again = Again(
+            self.store, self.text, self.codec, self.policies, self.world, doubts, timeline, checking
         )
 
-    def _recompute(self, window: Window, timeline: Timeline, until: int | None) -> None:
-        after = 0
-        while page := self.store.applied(after, PAGE):
+    def _apply_no(self) -> int:
+        """The number of the last message applied, as the counter says."""
+        values = {row["NAME"]: row["VALUE"] for row in self.store.stored(COUNTERS)}
+        number = values.get("apply_no", 0)
+        return number if isinstance(number, int) else 0
+
+    def _recompute(self, window: Window, until: int | None) -> None:
+        after = _LEAST
+        while page := self.store.stored_applied(after, PAGE):
+            notices = self._notices(page, window) if until is None else {}
             for row in page:
                 after = row["APPLY_NO"]
                 if until is not None and after > until:
                     return
-                if window.end is not None and row["APPLIED_AT"] >= window.end:
+                at = row["APPLIED_AT"]
+                if not isinstance(row["MSG_ID"], int):
+                    self._rest.flights.tell(unreadable("message", MESSAGES, f"APPLY_NO {after}", row))
+                    continue
+                if window.end is not None and isinstance(at, datetime) and at >= window.end:
                     return
-                if window.start is None or row["APPLIED_AT"] >= window.start:
-                    self._step(row, timeline)
+                self._gap(after, tells=until is None)
+                self._gaps.see(row)
+                if self._is_in(row, window):
+                    self._step(row, notices.get(row["MSG_ID"], ()))
             self.progress(self._messages)
 
-    def _step(self, row: Row, timeline: Timeline) -> None:
-        if self._last is None and row["APPLY_NO"] > 1:
-            self._scope.whole = False
-            self._scope.start = row["APPLIED_AT"]
-        self._last = row
+    def _notices(self, page: Sequence[StoredRow], window: Window) -> dict[int, list[StoredRow]]:
+        """The `msg` events of these messages, by message."""
+        ids = [row["MSG_ID"] for row in page if self._is_in(row, window) and isinstance(row["MSG_ID"], int)]
+        found: dict[int, list[StoredRow]] = {}
+        for event in self.store.stored_notices(ids) if ids else ():
+            self._rest.count("event_msg", event["EVENT_ID"])
+            found.setdefault(event["MSG_ID"], []).append(event)
+        return found
+
+    @staticmethod
+    def _is_in(row: StoredRow, window: Window) -> bool:
+        """Whether a message is in the range; one whose time cannot be read may be."""
+        at = row["APPLIED_AT"]
+        return not isinstance(at, datetime) or window.holds(at)
+
+    def _gap(self, number: int, *, tells: bool) -> None:
+        """Numbers are missing before that one: what these messages did is not known."""
+        missing = self._gaps.before(number)
+        if missing is None:
+            if tells and number == self._gaps.last:
+                twice = f"APPLY_NO {number}"
+                self._found(Difference("message", MESSAGES.name, twice, "APPLY_NO", number, "another number"))
+            return
+        self._begins = True
+        if tells and self._gaps.by_hand():
+            self._found(
+                Difference("message", MESSAGES.name, f"APPLY_NO {missing}", "MSG_ID", None, "a message")
+            )
+
+    def _step(self, row: StoredRow, notices: Sequence[StoredRow]) -> None:
+        at = row["APPLIED_AT"]
+        begins = self._begins and row["APPLY_NO"] != 1
+        if begins:
+            self._again.begin(at if isinstance(at, datetime) else None)
         self._messages += 1
-        policy = self.policies.of(row.get("COVERAGE"))
-        self._pass(timeline, row, row["APPLIED_AT"])
-        self._decide(row, policy)
+        self._again.message(row, notices)
+        self._begins = begins and not isinstance(at, datetime)
 
-    def _pass(self, timeline: Timeline, row: Row | None, at: datetime) -> None:
-        """Let pass what was done between messages."""
-        for event in timeline.before(None if row is None else row["APPLY_NO"], at):
-            if isinstance(event, Raise):
-                self.world.raise_versions(event.by)
-                continue
-            low = self.world.depart(event.floors, event.at, self.policies.today)
-            for flid, least in low.items():
-                self._found(Difference("floor", str(flid), "STATE_VERSION", event.floors[flid], least))
+    def _end(self, window: Window, highest: int) -> None:
+        """After the last message of the range."""
+        if window.end is not None:
+            self._again.between(None, window.end)
+            self._again.passed(_EVER)
+        else:
+            if highest > self._gaps.last:
+                self._gap(highest + 1, tells=True)
+            self._again.between(None, _EVER)
+        if self._begins and (self._gaps.last or highest or window != Window()):
+            self._again.begin(None)
 
-    def _pass_over(self, timeline: Timeline) -> None:
-        """What left after the range says nothing about it; versions raised since are in the store."""
-        for event in timeline.before(None, _EVER):
-            if isinstance(event, Raise):
-                self.world.raise_versions(event.by)
-                continue
-            gone = [self.world.flights[flid] for flid in event.floors if flid in self.world.flights]
-            self._scope.unknown |= {flid for s in gone for flid in (s.flid, s.main_flid) if flid is not None}
+    def _apart(self, window: Window) -> None:
+        """What hangs on no flight: messages without effects, rows out of place, the settings of then."""
+        for row in self.store.stored_unapplied():
+            at = row["FINISHED_AT"]
+            if not isinstance(at, datetime) or window.holds(at):
+                self._others += 1
+                self._again.other(row)
+        for stray in self.store.strays():
+            self._found(Difference("stray", stray.table, stray.key, stray.column, stray.value, None))
+        for row in self.store.stored(PINS):
+            for each in unreadable("settings", PINS, key_text(row["NAME"]), row):
+                self._found(each)
+        for digest in sorted(self.policies.damaged):
+            text = self.policies.pins[f"{POLICY_PIN}{digest}"]
+            self._found(
+                Difference("settings", PINS.name, f"pin.{POLICY_PIN}{digest}", "VALUE", text, "another text")
+            )
 
-    def _decide(self, row: Row, policy: Policy) -> None:
-        msg_id = row["MSG_ID"]
-        raw = self.text(row)
-        if raw is None:
-            self._scope.unknown |= {event["FLID"] for event in self.store.message_events(msg_id)}
-            self._found(Difference("message", str(msg_id), "RAW", "applied", "no text is left of it"))
-            return
-        digest = digest_of(raw)
-        if row.get("RAW_DIGEST") not in (None, digest):
-            self._found(Difference("message", str(msg_id), "RAW_DIGEST", row["RAW_DIGEST"], digest))
-        try:
-            _, decision = decide_again(row, raw, self.world, self.codec, policy, row["APPLIED_AT"])
-        except MessageError as error:
-            self._found(Difference("message", str(msg_id), "STATE", "applied", f"DEAD {error.reason}"))
-            return
-        if isinstance(decision, Apply):
-            self.world.commit(decision.change)
-        elif decision is not None and self._scope.whole:
-            reason = decision.outcome.reason
-            self._found(Difference("message", str(msg_id), "STATE", "applied", f"SKIPPED {reason}"))
+    def _report(self) -> Report:
+        doubts = self._again.doubts
+        return Report(
+            messages=self._messages,
+            others=self._others,
+            differences=self._differences,
+            left_out=doubts.left_out,
+            policies_assumed=self.policies.assumed,
+            whole=doubts.whole,
+        )
 
     def _found(self, difference: Difference) -> None:
         self._differences += 1

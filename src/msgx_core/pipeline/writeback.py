@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from attrs import frozen
 
-from msgx_core.errors import Transient
+from msgx_core.errors import Late, Transient
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.proc import AbandonReason, WritebackDue
-from msgx_core.pipeline.processor import no_step
+from msgx_core.pipeline.permits import LeasePermit
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.inbox import Inbox, MarkResult
 from msgx_core.ports.store import PipelineStore
@@ -40,11 +41,18 @@ class WritebackSweep:
     enabled: bool = True
     on_step: Callable[[str], None] = no_step
 
+    def check_rights(self) -> None:
+        """At start: `ConfigError` when rows may not be marked that are to be."""
+        if self.enabled:
+            self.inbox.check_rights()
+
     def sweep(self) -> SweepResult:
         """Claim due rows, mark them, settle each.
 
-        Raises `Transient("mailbox")` when the mailbox as a whole is unreachable; then nothing is counted
-        and the claims are given back.
+        Marks are written while the lease lasts and at no other time: a process that was stopped in between
+        and goes on when another instance has taken over changes nothing more (D-34). Raises
+        `Transient("mailbox")` when the mailbox as a whole is unreachable; then, and when there was no time to
+        mark, nothing is counted and the claims are given back.
         """
         if not self.enabled:
             return SweepResult()
@@ -53,25 +61,42 @@ class WritebackSweep:
         rows = self.store.claim_writebacks(now, now - policy.overdue, policy.batch, now + policy.claim)
         if not rows:
             return SweepResult()
-        self.on_step("claimed")
-        try:
-            results = self.inbox.mark([(row.msg_id, row.finished_at) for row in rows])
-        except Transient:
-            self.store.release_claims([row.msg_id for row in rows])
-            raise
-        self.on_step("marked")
+        self.on_step(Step.CLAIMED)
+        results = self._mark(rows)
+        if results is None:
+            return SweepResult()
+        self.on_step(Step.MARKED)
         done = [r.msg_id for r in rows if _is_written(results.get(r.msg_id))]
         if done:
             self.store.writebacks_done(done, self.clock.now())
-        self.on_step("settled")
+        self.on_step(Step.MARKS_SETTLED)
         rest = [r for r in rows if not _is_written(results.get(r.msg_id))]
         abandoned = sum(self._settle(row, results.get(row.msg_id), now) for row in rest)
         if rest:
             why = results.get(rest[0].msg_id)
-            self.telemetry.event("writeback-refused", rows=len(rest), msg_id=rest[0].msg_id, why=str(why))
+            told = why.value if isinstance(why, MarkResult) else str(why)
+            self.telemetry.event("writeback-refused", rows=len(rest), msg_id=rest[0].msg_id, why=told)
         self.telemetry.count("msgx.backfill.done", len(done))
         self.telemetry.count("msgx.backfill.abandoned", abandoned)
         return SweepResult(len(done), len(rest) - abandoned, abandoned, len(rows) >= policy.batch)
+
+    def _mark(self, rows: Sequence[WritebackDue]) -> Mapping[int, MarkResult | Exception] | None:
+        """The fate of each row; None: there was no time."""
+        try:
+            marks = [(row.msg_id, row.finished_at) for row in rows]
+            return self.inbox.mark(marks, LeasePermit(self.store))
+        except Transient as error:
+            if error.service != "store":
+                self._release(rows)
+            raise
+        except Late as error:
+            self._release(rows)
+            self.telemetry.event("writeback-late", rows=len(rows), msg_id=rows[0].msg_id, why=str(error))
+            return None
+
+    def _release(self, rows: Sequence[WritebackDue]) -> None:
+        self.store.release_claims([row.msg_id for row in rows])
+        self.on_step(Step.CLAIMS_RELEASED)
 
     def _settle(self, row: WritebackDue, result: MarkResult | Exception | None, tried_at: datetime) -> bool:
         """Settle a row that was not written; whether it was abandoned."""
@@ -88,11 +113,13 @@ class WritebackSweep:
             alert = Alert(AlertCode.BACKFILL_ATTEMPTS, row.msg_id, detail=f"{attempts} attempts: {detail}")
         now = self.clock.now()
         self.store.writeback_retry(row.msg_id, self.policy.next_at(attempts, now), alert, now)
+        self.on_step(Step.MARK_RETRIED)
         return False
 
     def _abandon(self, row: WritebackDue, reason: AbandonReason, code: AlertCode, detail: str) -> None:
         alert = Alert(code, row.msg_id, detail=detail)
         self.store.writeback_abandon(row.msg_id, reason, alert, self.clock.now())
+        self.on_step(Step.MARK_ABANDONED)
 
 
 def _is_written(result: MarkResult | Exception | None) -> bool:

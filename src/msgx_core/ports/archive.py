@@ -56,7 +56,7 @@ class Archive(Protocol):
         ...
 
     def steps(self) -> Iterator[DepartureStep]:
-        """All steps that are kept, in order of time."""
+        """All steps that are kept, in order of time; one that is damaged comes without floors."""
         ...
 
     def remove_before(self, cutoff: date) -> int:

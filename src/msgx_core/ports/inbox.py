@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from msgx_core.ports.codec import RawText
+from msgx_core.ports.permit import Permit
 
 
 class MarkResult(enum.Enum):
@@ -42,11 +43,19 @@ class Inbox(Protocol):
         """
         ...
 
-    def mark(self, marks: Sequence[tuple[int, datetime]]) -> Mapping[int, MarkResult | Exception]:
+    def mark(
+        self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
+    ) -> Mapping[int, MarkResult | Exception]:
         """Write the processing time (instant; stored in whole seconds of airport local time).
 
         Only where it is empty: an existing mark is never overwritten. A failure of one row is that row's
-        value, the others go on; an unreachable mailbox raises `Transient`.
+        value, the others go on; an unreachable mailbox raises `Transient`. Each row is written at once or
+        not at all; when several are written together and some had the very same time already, all of
+        these may be `WRITTEN`.
+
+        With a `permit` every write begins within its time; `Late` when three in a row did not get to it. What
+        has begun may still wait for locks of others. After `Transient`, `Late` or what `permit` raised, some
+        rows may be written: to mark them again changes nothing.
         """
         ...
 
@@ -59,6 +68,14 @@ class Inbox(Protocol):
 
     def send_many(self, raws: Sequence[RawText]) -> list[int]:
         """The same for several, in this order, all or none; returns their ids."""
+        ...
+
+    def check_rights(self) -> None:
+        """At start: return when rows may be marked; nothing is changed by that.
+
+        `ConfigError` names the right that is missing and how it is given. `Transient` when the mailbox does
+        not answer; one that takes no writes at the moment may say nothing of rights, and passes.
+        """
         ...
 
     def ping(self) -> None:

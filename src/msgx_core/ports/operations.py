@@ -39,6 +39,10 @@ class MessageFilter:
     limit: int = 100
 
 
+EventPlace = tuple[int, str]
+"""Where a list of events goes on: `EVENT_ID` and `TARGET` of the last one seen. Each topic counts its own."""
+
+
 @frozen
 class Audit:
     """Who did it and why."""
@@ -116,28 +120,48 @@ class Views(Protocol):
         """Rosters by day."""
         ...
 
-    def writebacks(self, abandoned: bool = False, limit: int = 100) -> Sequence[Row]:
-        """Owed (or abandoned) write-backs by `MSG_ID`."""
+    def writebacks(
+        self, abandoned: bool = False, limit: int = 100, after: int | None = None
+    ) -> Sequence[Row]:
+        """Owed (or abandoned) write-backs by `MSG_ID`, above `after`."""
         ...
 
-    def events(self, status: str | None = None, target: str | None = None, limit: int = 100) -> Sequence[Row]:
-        """Outbox rows by `EVENT_ID`."""
+    def events(
+        self,
+        status: str | None = None,
+        target: str | None = None,
+        limit: int = 100,
+        after: EventPlace | None = None,
+    ) -> Sequence[Row]:
+        """Outbox rows by `EVENT_ID`, then `TARGET`, behind `after`."""
         ...
 
-    def snapshots(self, limit: int = 100) -> Sequence[Row]:
-        """Schedule log, newest first."""
+    def snapshots(
+        self, limit: int = 100, after: int | None = None, msg_id: int | None = None
+    ) -> Sequence[Row]:
+        """Schedule log, newest first, of one message when `msg_id` is given; behind `LOG_ID` `after`."""
         ...
 
-    def alerts(self, acknowledged: bool = False, limit: int = 100) -> Sequence[Row]:
-        """Open alerts, or all with `acknowledged`; by id."""
+    def alerts(
+        self,
+        acknowledged: bool = False,
+        limit: int = 100,
+        after: int | None = None,
+        msg_id: int | None = None,
+    ) -> Sequence[Row]:
+        """Open alerts, or all with `acknowledged`, of one message when `msg_id` is given; by id, above
+        `after`."""
         ...
 
-    def requests(self, limit: int = 100) -> Sequence[Request]:
-        """Requests, newest first."""
+    def requests(self, limit: int = 100, after: int | None = None) -> Sequence[Request]:
+        """Requests, newest first, behind the id `after`."""
         ...
 
-    def audit(self, limit: int = 100) -> Sequence[Row]:
-        """Operator actions, newest first."""
+    def audit(self, limit: int = 100, after: int | None = None, target: int | None = None) -> Sequence[Row]:
+        """Operator actions, newest first, on one target when `target` is given; behind `AUDIT_ID` `after`.
+
+        What kind of thing `TARGET` is the `ACTION` says.
+        """
         ...
 
     def applied(self, after: int, limit: int = 500) -> Sequence[Row]:

@@ -29,6 +29,7 @@ from msgx_core.model.proc import (
 )
 from msgx_core.model.request import Request, RequestSlot
 from msgx_core.model.schedule import SnapshotLogRow
+from msgx_core.ports.outages import Outages
 
 
 @frozen
@@ -61,6 +62,13 @@ class Leases(Protocol):
 
     def renew_lease(self, expiry_s: float) -> None:
         """Extend; `Fenced` when another one has taken over."""
+        ...
+
+    def extend_lease(self) -> float:
+        """Extend by the expiry that it was taken or renewed with; `Fenced` when another one has taken over.
+
+        Returns that expiry in seconds: nobody takes over earlier than this after the call began.
+        """
         ...
 
     def release_lease(self) -> None:
@@ -162,11 +170,11 @@ class Effects(Protocol):
         ...
 
     def log_snapshots(self, rows: Sequence[SnapshotLogRow]) -> None:
-        """Append to the schedule log (D-16)."""
+        """Append to the schedule log (D-16). Fenced."""
         ...
 
     def raise_alert(self, alert: Alert, now: datetime) -> None:
-        """Append one alert."""
+        """Append one alert. Fenced for an instance that has taken the lease; before that it needs none."""
         ...
 
     def open_requests(self, slot: RequestSlot, expired_since: datetime | None = None) -> Sequence[Request]:
@@ -231,7 +239,10 @@ class Keeping(Protocol):
         ...
 
     def ping(self) -> None:
-        """Return when the store answers, else raise `Transient`."""
+        """Return when the store answers and has its tables, else raise `Transient` that says which it lacks.
+
+        A store that is plainly unable to take writes does not answer either.
+        """
         ...
 
     def close(self) -> None:
@@ -239,5 +250,5 @@ class Keeping(Protocol):
         ...
 
 
-class PipelineStore(Leases, Messages, Effects, Writebacks, Outbox, Keeping, Protocol):
+class PipelineStore(Leases, Messages, Effects, Writebacks, Outbox, Outages, Keeping, Protocol):
     """All that the pipeline needs of a store."""

@@ -105,6 +105,7 @@ class RetentionCutoffs:
     processed: datetime | None = None
     snapshot_log: datetime | None = None
     requests: datetime | None = None
+    jobs: datetime | None = None
     ledger: date | None = None
     late_since: datetime | None = None
 
@@ -119,6 +120,7 @@ class Retention(Protocol):
     * `PROC_STATE`: final and written back, by `UPDATED_AT`; else `unfinished` or `not-written-back`.
     * `SCHD_SNAP_LOG`: by `SCOPE_END`, else `RECV_AT`.
     * `REQ_TRACK`: closed, by `CLOSED_AT`; open ones of that age (`CREATED_AT`) stay (`open`).
+    * `OPS_JOB`: ended, by `ENDED_AT`; open ones of that age (`CREATED_AT`) stay (`open`).
     * `SCHD_GEN`: days before the cut-off, roster included. Stays while any message is unfinished
       (`unfinished`), while a message that covered the day is not written back (`not-written-back`), while a
       flight of the day or of its roster is in the store (`flights`), while a request for the day is open or

@@ -18,6 +18,8 @@ from msgx_core.model.schedule import DnldCoverage
 from msgx_core.rules.policy import MissingFlight, Policy, TimeFormat
 
 POLICY_PIN = "policy."
+GROUNDS = frozenset({"policy", "raw"})
+"""Keys of `COVERAGE` beside those of the coverage."""
 _DIGEST_CHARS = 12
 
 
@@ -65,7 +67,12 @@ def parse_policy(text: str, zone_of: Callable[[str], tzinfo]) -> Policy:
 
 def policy_digest(policy: Policy) -> str:
     """A short name of the choices."""
-    return hashlib.sha256(policy_text(policy).encode()).hexdigest()[:_DIGEST_CHARS]
+    return text_digest(policy_text(policy))
+
+
+def text_digest(text: str) -> str:
+    """The short name of choices by their text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_CHARS]
 
 
 def _zone_text(zone: tzinfo) -> str:
@@ -109,4 +116,7 @@ def parse_grounds(text: str | None) -> Grounds:
         value = json.loads(text)
     except ValueError:
         return _NO_GROUNDS
-    return Grounds(value.get("policy"), value.get("raw")) if isinstance(value, dict) else _NO_GROUNDS
+    if not isinstance(value, dict):
+        return _NO_GROUNDS
+    policy, raw = value.get("policy"), value.get("raw")
+    return Grounds(policy if isinstance(policy, str) else None, raw if isinstance(raw, str) else None)

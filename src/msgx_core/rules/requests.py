@@ -30,10 +30,11 @@ def match_schedule_answer(
 ) -> ScheduleAnswer | None:
     """The open `RQFD` that a schedule `RESP` answers; None: it matches none (G-RESP-GUARD, D-22).
 
-    `requests` are the `RQFD`s that are open or expired. Answers carry no id, so the answer is ambiguous
-    when one for another range was sent and expired unanswered less than `late_window` ago.
+    `requests` are the `RQFD`s that are open or expired. One that is being answered by another message has its
+    answer. Answers carry no id, so the answer is ambiguous when one for another range was sent and expired
+    unanswered less than `late_window` ago.
     """
-    open_ = next((r for r in requests if r.is_open), None)
+    open_ = next((r for r in requests if r.awaits_answer), None)
     if open_ is None:
         return None
     if any(_may_still_answer(r, open_, now, late_window) for r in requests):
@@ -61,8 +62,8 @@ def request_coverage(request: Request) -> Days:
 
 
 def match_reference_answer(requests: Sequence[Request], rtype: str) -> Request | None:
-    """The open `RQRD` for this category, matched by type alone (R-412)."""
-    return next((r for r in requests if r.is_open and r.rtype == rtype), None)
+    """The open `RQRD` for this category that has no answer yet, matched by type alone (R-412)."""
+    return next((r for r in requests if r.awaits_answer and r.rtype == rtype), None)
 
 
 class ErrorUnmatched(enum.Enum):

@@ -96,6 +96,8 @@ class ArchiveContract(Contract):
     def test_nothing_is_there(self, archive: Archive) -> None:
         """D-36: None, not an error."""
         assert archive.get("2027/03/14/00000000001.xml.gz") is None
+        for no_key in ("", "/", "2027/03/14", "../x", "2027/03/14/README"):
+            assert archive.get(no_key) is None
         assert archive.find(1) is None
         assert archive.find(1, NOON) is None
         assert list(archive.read()) == []
@@ -152,6 +154,17 @@ class ArchiveContract(Contract):
         assert list(archive.read()) == []
         archive.remove_before(date(2027, 3, 15))
         assert list(archive.steps()) == steps[2:]
+
+    def test_a_damaged_step_hides_no_other(self, archive: Archive, place: ArchiveHarness) -> None:
+        """D-36: it comes at its time, without floors."""
+        keys = [archive.put_step(DepartureStep(NOON + days * ONE_DAY, {7: 3})) for days in (0, 1, 2, 3)]
+        place.write(keys[0], place.objects()[keys[0]][:-9])
+        place.write(keys[1], gzip.compress(b"[]"))
+        place.write(keys[2], gzip.compress(b'{"at": 5, "floors": {"7": 3}}'))
+        place.write("2027/03/14/step-20271314T120000000000.json.gz", b"not ours")
+        found = list(archive.steps())
+        assert [step.at for step in found] == [NOON + days * ONE_DAY for days in (0, 1, 2, 3)]
+        assert [step.floors for step in found] == [{}, {}, {}, {7: 3}]
 
     def test_a_damaged_object_is_named(self, archive: Archive, place: ArchiveHarness) -> None:
         """D-26: that one, and no other."""

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from msgx_core.errors import Malformed, Protocol
 from msgx_core.model.message import DecodedMessage, FlightRecord
 from msgx_core.ports.codec import Codec, RawText
-from msgx_core.testing.codec_messages import META, PROLOG, message, meta, schedule
+from msgx_core.testing.codec_messages import META, message, meta, schedule
 from msgx_core.testing.contract import Contract
+from msgx_core.testing.wire import PROLOG
 
 MAX_BYTES = 10 * 1024 * 1024
 

@@ -10,14 +10,16 @@ class TestMyInbox(InboxContract):
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from msgx_core.errors import Transient
+from msgx_core.errors import Fenced, Late, Transient
 from msgx_core.ports.inbox import Inbox, MarkResult
+from msgx_core.testing.clock import ManualClock
 from msgx_core.testing.inbox_reading import NOON, XML, ZERO_DATE, ZONE, MailboxHarness, ReadingCases
 
 __all__ = ["NOON", "XML", "ZERO_DATE", "ZONE", "InboxContract", "MailboxHarness"]
@@ -100,6 +102,66 @@ class MarkCases(ReadingCases):
         assert results.count(MarkResult.WRITTEN) == 1
         assert results.count(MarkResult.ALREADY_MARKED) == 3
 
+    def test_asking_for_rights_changes_nothing(self, inbox: Inbox, mailbox: MailboxHarness) -> None:
+        """Issue 3: whoever may mark is told nothing."""
+        ids = [mailbox.put(XML) for _ in range(2)]
+        inbox.check_rights()
+        assert {mailbox.processed(msg_id) for msg_id in ids} == {None}
+        assert list(inbox.scan(0, 10)) == ids
+
+    def test_a_mark_within_its_permit(self, inbox: Inbox, mailbox: MailboxHarness) -> None:
+        """D-34: asked once for all rows, with an instant of the mailbox's clock."""
+        ids = [mailbox.put(XML) for _ in range(3)]
+        asked: list[datetime] = []
+        results = inbox.mark([(msg_id, NOON) for msg_id in ids], lambda at: _noted(asked, at, 60))
+        assert results == dict.fromkeys(ids, MarkResult.WRITTEN)
+        assert [at.utcoffset() is not None for at in asked] == [True]
+
+    @pytest.mark.parametrize("many", [1, 3])
+    def test_a_mark_that_is_held_up_changes_nothing(
+        self, inbox: Inbox, mailbox: MailboxHarness, many: int
+    ) -> None:
+        """D-34: whatever stopped us, what begins after the permit is refused; later ones are written."""
+        ids = [mailbox.put(XML) for _ in range(many)]
+        marks = [(msg_id, NOON) for msg_id in ids]
+        with pytest.raises(Late):
+            inbox.mark(marks, lambda at: _held_up(mailbox.clock, at))
+        assert {mailbox.processed(msg_id) for msg_id in ids} == {None}
+        assert list(inbox.scan(0, 10)) == ids
+        assert set(inbox.mark(marks).values()) == {MarkResult.WRITTEN}
+
+    def test_who_is_only_slow_asks_again(self, inbox: Inbox, mailbox: MailboxHarness) -> None:
+        """D-34: a permit that ran out is renewed while it is ours to have."""
+        ids = [mailbox.put(XML) for _ in range(3)]
+        asked: list[datetime] = []
+        marks = [(msg_id, NOON) for msg_id in ids]
+        results = inbox.mark(marks, lambda at: _noted(asked, at, 60 if asked else 0))
+        assert results == dict.fromkeys(ids, MarkResult.WRITTEN)
+        assert len(asked) == 2
+
+    def test_without_a_permit_nothing_is_marked(self, inbox: Inbox, mailbox: MailboxHarness) -> None:
+        """D-34: what it raises is what the caller gets."""
+        msg_id = mailbox.put(XML)
+        with pytest.raises(Fenced):
+            inbox.mark([(msg_id, NOON)], _fenced)
+        assert mailbox.processed(msg_id) is None
+        assert inbox.mark([(msg_id, NOON)]) == {msg_id: MarkResult.WRITTEN}
+
+
+def _noted(asked: list[datetime], at: datetime, seconds: float) -> datetime:
+    asked.append(at)
+    return at + timedelta(seconds=seconds)
+
+
+def _held_up(clock: ManualClock, at: datetime) -> datetime:
+    clock.advance(1)
+    time.sleep(0.05)
+    return at + timedelta(seconds=0.02)
+
+
+def _fenced(at: datetime) -> datetime:
+    raise Fenced(1, 2)
+
 
 class InboxContract(MarkCases):
     """All cases for an `Inbox`."""
@@ -150,6 +212,7 @@ class InboxContract(MarkCases):
             lambda: inbox.fetch(msg_id),
             lambda: inbox.mark([(msg_id, NOON)]),
             lambda: inbox.send(XML),
+            inbox.check_rights,
             inbox.ping,
         ]
         with mailbox.outage():

@@ -10,6 +10,7 @@ class TestMyOutbound(OutboundContract):
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -20,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msgx_core.errors import Transient
+from msgx_core.errors import Fenced, Late, Transient
 from msgx_core.ports.outbound import Outbound
 from msgx_core.testing.clock import ManualClock
 from msgx_core.testing.contract import Contract
@@ -120,6 +121,7 @@ class OutboundContract(Contract):
         calls: list[Callable[[], object]] = [
             lambda: outbound.insert(REQUEST, "R"),
             lambda: outbound.inserted_since(NOON),
+            outbound.check_rights,
             outbound.ping,
         ]
         with mailbox.outage():
@@ -130,6 +132,46 @@ class OutboundContract(Contract):
         outbound.ping()
         assert [row[0] for row in mailbox.rows()] == [row_id]
         assert outbound.insert(REQUEST, "R") > row_id
+
+    def test_asking_for_rights_changes_nothing(self, outbound: Outbound, mailbox: OutboundHarness) -> None:
+        """Issue 3: whoever may insert is told nothing."""
+        first = outbound.insert(REQUEST, "R")
+        outbound.check_rights()
+        assert [row[0] for row in mailbox.rows()] == [first]
+        assert outbound.insert(REQUEST, "R") == first + 1
+
+    def test_a_row_within_its_permit(self, outbound: Outbound, mailbox: OutboundHarness) -> None:
+        """D-34: it is asked with an instant of the mailbox's clock, and again while it is ours to have."""
+        asked: list[datetime] = []
+
+        def permit(at: datetime) -> datetime:
+            asked.append(at)
+            return at + timedelta(seconds=0 if len(asked) == 1 else 60)
+
+        row_id = outbound.insert(REQUEST, "R", permit)
+        assert [row[0] for row in mailbox.rows()] == [row_id]
+        assert [at.utcoffset() is not None for at in asked] == [True, True]
+
+    def test_a_row_that_is_held_up_is_not_inserted(
+        self, outbound: Outbound, mailbox: OutboundHarness
+    ) -> None:
+        """D-34, D-32: whatever stopped us, a request that another instance has given up is not sent."""
+
+        def held_up(at: datetime) -> datetime:
+            mailbox.clock.advance(1)
+            time.sleep(0.05)
+            return at + timedelta(seconds=0.02)
+
+        def fenced(at: datetime) -> datetime:
+            raise Fenced(1, 2)
+
+        with pytest.raises(Late):
+            outbound.insert(REQUEST, "R", held_up)
+        with pytest.raises(Fenced):
+            outbound.insert(REQUEST, "R", fenced)
+        assert list(mailbox.rows()) == []
+        row_id = outbound.insert(REQUEST, "R")
+        assert [row[0] for row in mailbox.rows()] == [row_id]
 
     def test_threads_do_not_disturb_one_another(self, outbound: Outbound, mailbox: OutboundHarness) -> None:
         """Jobs and the HTTP side use it at the same time."""

@@ -99,7 +99,8 @@ class AtomicityContract(StoreContract):
 
     @pytest.mark.parametrize("case", BROKEN)
     def test_what_fails_leaves_nothing(self, ready: Store, oracle: Oracle, case: str) -> None:
-        """D-02, D-03, D-10, R-101, R-321: conflict or refusal, and every table is as before."""
+        """R-164, R-323, INV-3, D-02, D-03, D-10, R-101, R-321: conflict or refusal, and every table is as
+        before."""
         before = everything(oracle)
         expected, broken = BROKEN[case]
         with pytest.raises(expected) as caught:
@@ -120,7 +121,7 @@ class AtomicityContract(StoreContract):
         assert ready.apply(change(10)) == apply_no + 1
 
     def test_after_a_conflict_the_next_decision_goes_in(self, ready: Store) -> None:
-        """D-02: read again, decide again."""
+        """R-127, D-02: read again, decide again."""
         with pytest.raises(Conflict):
             ready.apply(change(9, put(flight(1, version=9))))
         ready.apply(change(9, put(flight(1, version=2, msg_id=9))))
@@ -129,7 +130,7 @@ class AtomicityContract(StoreContract):
         assert (found.version, found.last_msg_id) == (2, 9)
 
     def test_a_day_is_bound_once(self, held: Store) -> None:
-        """D-08, D-10: an unknown day may become known."""
+        """R-283, D-08, D-10: an unknown day may become known."""
         apply(held, 1, put(flight(7, day=None)))
         apply(held, 2, put(flight(7, version=2, day=DAY)))
         apply(held, 3, put(flight(7, version=3, day=DAY, deleted=True)))
@@ -138,7 +139,7 @@ class AtomicityContract(StoreContract):
         assert found.operation_day == DAY
 
     def test_the_database_guards_the_day(self, held: Store, oracle: Oracle) -> None:
-        """D-10: by itself, whoever writes."""
+        """R-284, D-10: by itself, whoever writes."""
         apply(held, 1, put(flight(7)))
         with pytest.raises(Exception, match="OPERATION_DAY"):
             oracle.run("UPDATE FLIGHT_SCHD SET OPERATION_DAY = '2027-03-15' WHERE FLID = 7")

@@ -78,7 +78,7 @@ class EffectContract(StoreContract):
         assert oracle.rows("SELECT * FROM MSG_EVENT") == events
 
     def test_raw_sections_are_replaced_as_a_whole(self, held: Store) -> None:
-        """D-39: each complete record replaces them, other messages leave them."""
+        """R-020, R-272, D-39: each complete record replaces them, other messages leave them."""
         apply(held, 1, put(flight(7), raw_sections={"SRVT": "<SRVT/>", "VIPF": "<VIPF>贵</VIPF>"}))
         apply(held, 2, put(flight(7, version=2)))
         assert held.raw_sections(7) == {"SRVT": "<SRVT/>", "VIPF": "<VIPF>贵</VIPF>"}
@@ -98,7 +98,7 @@ class EffectContract(StoreContract):
         assert list(held.touched_by(3)) == []
 
     def test_finishing_makes_the_outcome_final(self, held: Store, oracle: Oracle) -> None:
-        """R-086, R-135: SUCCEEDED with write-back intent, once."""
+        """R-158, R-167, R-086, R-135: SUCCEEDED with write-back intent, once."""
         enqueue(held, 1)
         held.apply(change(1, outcome=GONE))
         assert held.finish(1, later(1))
@@ -131,7 +131,7 @@ class EffectContract(StoreContract):
         assert everything(oracle) == before
 
     def test_a_message_is_applied_once(self, held: Store, another: Another, oracle: Oracle) -> None:
-        """D-02: ① requires APPLIED_AT to be empty, after a restart too."""
+        """R-161, D-02: ① requires APPLIED_AT to be empty, after a restart too."""
         apply(held, 1, put(flight(7)))
         before = everything(oracle)
         restarted = another(held)
@@ -179,7 +179,7 @@ class EffectContract(StoreContract):
         assert (row["SCHEDULE_DTTM"], row["DNLD_RECS"], row["RESP_RECS"]) == ("20270314060001", 400, 12)
 
     def test_alerts_go_with_the_change(self, held: Store, oracle: Oracle) -> None:
-        """D-41: in the transaction of what they report."""
+        """R-445, D-41: in the transaction of what they report."""
         apply(held, 1, alerts=(Alert(AlertCode.BAD_VALUE, 1, 7, "tag PAXC"), Alert(AlertCode.EMPTY, 1)))
         assert count(oracle, "OPS_ALERT", "MSG_ID = 1") == 2
         assert count(oracle, "OPS_ALERT", "CODE = 'BAD_VALUE' AND FLID = 7 AND DETAIL = 'tag PAXC'") == 1

@@ -23,7 +23,7 @@ class EventContract(StoreContract):
     """The outbox as ① leaves it."""
 
     def test_an_advanced_flight_writes_both_events(self, held: Store, oracle: Oracle) -> None:
-        """R-004, D-15: a notice and a full state, pending, with the flight's version."""
+        """R-362, R-004, D-15: a notice and a full state, pending, with the flight's version."""
         apply(held, 3, put(flight(7, msg_id=3)))
         for target in ("KAFKA:msg", "KAFKA:schd"):
             row = one(oracle, f"SELECT * FROM MSG_EVENT WHERE TARGET = '{target}'")
@@ -35,7 +35,7 @@ class EventContract(StoreContract):
     def test_ids_are_consecutive_per_topic_in_the_order_of_the_change(
         self, held: Store, oracle: Oracle
     ) -> None:
-        """D-27, R-353: `msg` and `schd` have a counter each."""
+        """R-005, D-27, R-353: `msg` and `schd` have a counter each."""
         apply(held, 1, put(flight(9)), put(flight(7, deleted=True)), put(flight(8)))
         apply(held, 2, put(flight(7, version=2)))
         order = "SELECT EVENT_ID, FLID FROM MSG_EVENT WHERE TARGET = '{}' ORDER BY EVENT_ID"
@@ -51,7 +51,7 @@ class EventContract(StoreContract):
         assert msg_event_ids(oracle) == [1]
 
     def test_the_full_state_row_is_replaced(self, held: Store, oracle: Oracle) -> None:
-        """R-357, D-29: one row per flight, a new EVENT_ID each time, the newest version."""
+        """R-005, R-357, D-29: one row per flight, a new EVENT_ID each time, the newest version."""
         apply(held, 1, put(flight(7)))
         apply(held, 2, put(flight(7, version=2)))
         row = one(oracle, SCHD)
@@ -71,7 +71,7 @@ class EventContract(StoreContract):
         assert (row["LAST_CODE"], row["SENT_AT"]) == (None, None)
 
     def test_a_deletion_goes_through_msg_only(self, held: Store, oracle: Oracle) -> None:
-        """R-361, D-06: the pending full state is withdrawn."""
+        """R-298, R-361, D-06: the pending full state is withdrawn."""
         apply(held, 1, put(flight(7)), put(flight(8)))
         apply(held, 2, put(flight(7, version=2, deleted=True)))
         assert one(oracle, SCHD)["FLID"] == 8
@@ -86,7 +86,7 @@ class EventContract(StoreContract):
         assert one(oracle, SCHD)["STATUS"] == "PENDING"
 
     def test_concurrent_writers_leave_no_gap(self, held: Store, oracle: Oracle) -> None:
-        """D-27, R-353: from many threads, ids are consecutive and their order is the commit order."""
+        """R-015, D-27, R-353: from many threads, ids are consecutive and their order is the commit order."""
         ids = range(1, THREADS * MESSAGES + 1)
         enqueue(held, *ids)
         with ThreadPoolExecutor(THREADS) as pool:
@@ -124,7 +124,7 @@ class EventContract(StoreContract):
         assert all(found == list(range(1, len(found) + 1)) for found in seen)
 
     def test_rivals_for_one_flight_apply_once(self, held: Store, oracle: Oracle) -> None:
-        """D-02: of several that read the same version one wins, the others are conflicts."""
+        """R-127, D-02: of several that read the same version one wins, the others are conflicts."""
         enqueue(held, *range(1, THREADS + 1))
         gate = threading.Barrier(THREADS)
 

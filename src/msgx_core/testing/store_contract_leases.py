@@ -11,6 +11,7 @@ from msgx_core.errors import Fenced
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.events import EventSettled, EventStatus, Target
 from msgx_core.model.proc import AbandonReason, NewMessage
+from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
 from msgx_core.ports import Store
 from msgx_core.testing.builders import NOW, binding, change, dead, enqueue, flight, later, put
 from msgx_core.testing.store_contract import Another, Oracle, StoreContract, count, everything
@@ -27,6 +28,7 @@ FENCED: dict[str, Callable[[Store], object]] = {
     "count_interrupted": lambda s: s.count_interrupted(NOW),
     "apply": lambda s: s.apply(change(1, put(flight(7)))),
     "finish": lambda s: s.finish(1, NOW),
+    "log_snapshots": lambda s: s.log_snapshots([SnapshotLogRow(1, NOW, SnapshotResult.COMMITTED)]),
     "claim_writebacks": lambda s: s.claim_writebacks(NOW, NOW, 10, later(60)),
     "writebacks_done": lambda s: s.writebacks_done([2], NOW),
     "writeback_retry": lambda s: s.writeback_retry(2, later(5), ALERT, NOW),
@@ -36,6 +38,7 @@ FENCED: dict[str, Callable[[Store], object]] = {
         [EventSettled(1, Target.MSG, 7, 1, EventStatus.SENT)], [ALERT], NOW
     ),
     "renew_lease": lambda s: s.renew_lease(60.0),
+    "extend_lease": lambda s: s.extend_lease(),
 }
 
 
@@ -53,7 +56,7 @@ class LeaseContract(StoreContract):
         assert 50 < store.lease().expires_in_s <= 60
 
     def test_a_live_lease_is_not_granted_to_another(self, held: Store, another: Another) -> None:
-        """D-34: a standby waits; asking changes nothing."""
+        """R-461, D-34: a standby waits; asking changes nothing."""
         grant = another(held).acquire_lease("b", 60.0)
         assert not grant.granted
         assert grant.view.holder == "holder"
@@ -102,6 +105,16 @@ class LeaseContract(StoreContract):
         time.sleep(2 * SHORT_S)
         assert not another(store).acquire_lease("b", 60.0).granted
 
+    def test_extending_gives_what_it_was_taken_for(self, store: Store) -> None:
+        """D-34: also when it had run out; the answer is how long it lasts from the call on."""
+        store.acquire_lease("a", SHORT_S)
+        time.sleep(2 * SHORT_S)
+        assert store.extend_lease() == SHORT_S
+        store.renew_lease(60.0)
+        time.sleep(0.2)
+        assert store.extend_lease() == 60.0
+        assert store.lease().expires_in_s > 59.9
+
     def test_applying_extends_the_lease(self, store: Store) -> None:
         """D-34: a long ① may keep the renewing thread waiting, so ① itself extends the lease."""
         store.acquire_lease("a", 60.0)
@@ -130,7 +143,7 @@ class LeaseContract(StoreContract):
     def test_a_stale_leader_is_fenced(
         self, held: Store, another: Another, oracle: Oracle, method: str
     ) -> None:
-        """D-34: after a takeover every fenced method of the old holder fails and writes nothing."""
+        """R-105, D-34: after a takeover every fenced method of the old holder fails and writes nothing."""
         enqueue(held, 1, 2)
         held.close_unapplied(2, dead(), [], NOW)
         held.set_trying(1, True)
@@ -141,6 +154,19 @@ class LeaseContract(StoreContract):
             FENCED[method](held)
         assert caught.value.current == caught.value.epoch + 1
         assert everything(oracle) == before
+
+    def test_an_alert_is_the_holders_or_of_who_only_starts(
+        self, store: Store, another: Another, oracle: Oracle
+    ) -> None:
+        """D-34, D-04: before the lease it tells what kept us waiting; a stale leader tells nothing."""
+        store.raise_alert(ALERT, NOW)
+        store.acquire_lease("a", SHORT_S)
+        store.raise_alert(ALERT, NOW)
+        time.sleep(2 * SHORT_S)
+        another(store).acquire_lease("b", 60.0)
+        with pytest.raises(Fenced):
+            store.raise_alert(ALERT, NOW)
+        assert count(oracle, "OPS_ALERT") == 2
 
     def test_a_stale_leader_cannot_release_the_lease_of_the_next(self, held: Store, another: Another) -> None:
         """D-34: release only what is ours."""

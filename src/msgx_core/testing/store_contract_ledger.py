@@ -43,7 +43,7 @@ class LedgerContract(StoreContract):
     """Rosters and reference records as ① leaves them."""
 
     def test_a_covered_day_gets_its_roster_and_the_next_generation(self, held: Store) -> None:
-        """R-322, D-11: replaced as a whole; the generation counts."""
+        """R-318, R-319, R-322, D-11: replaced as a whole; the generation counts."""
         apply(held, 1, rosters=(RosterReplace(DAY, 0, frozenset({1, 2})),))
         apply(held, 2, rosters=(RosterReplace(DAY, 1, frozenset({2, 3})),))
         assert list(held.rosters()) == [Roster(DAY, 2, frozenset({2, 3}))]
@@ -71,7 +71,7 @@ class LedgerContract(StoreContract):
         assert list(held.rosters()) == [Roster(DAY, 1, frozenset({2}))]
 
     def test_a_deletion_takes_the_flight_off_any_roster(self, held: Store) -> None:
-        """D-06, D-11, R-299: the generation stays."""
+        """R-297, D-06, D-11, R-299: the generation stays."""
         apply(held, 1, rosters=(RosterReplace(DAY, 0, frozenset({1, 2})),), roster_add={3: NEXT_DAY})
         apply(held, 2, roster_remove=frozenset({2, 3, 99}))
         assert list(held.rosters()) == [Roster(DAY, 1, frozenset({1}))]
@@ -118,7 +118,7 @@ class LedgerContract(StoreContract):
         assert list(held.references("GLST", "B")) == []
 
     def test_the_logical_view(self, held: Store, oracle: Oracle) -> None:
-        """R-007: REF_MASTER has every category, (RTYPE, RKEY) once."""
+        """R-422, R-007: REF_MASTER has every category, (RTYPE, RKEY) once."""
         apply(held, 1, reference=(PutRecord(_record("A")), PutRecord(_record("GATE/A1", "RSTA"))))
         rows = oracle.rows("SELECT RTYPE, RKEY, MSG_ID FROM REF_MASTER ORDER BY RTYPE")
         assert [(row["RTYPE"], row["RKEY"]) for row in rows] == [("GLST", "A"), ("RSTA", "GATE/A1")]

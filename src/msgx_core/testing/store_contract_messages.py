@@ -42,7 +42,7 @@ class MessageContract(StoreContract):
         assert list(held.unknown(range(1, 40_001)))[:1] == [4_001]
 
     def test_intake_is_idempotent(self, held: Store, oracle: Oracle) -> None:
-        """R-025, R-028: a known row is left as it is; only new ones are counted."""
+        """R-001, R-025, R-028: a known row is left as it is; only new ones are counted."""
         assert held.enqueue([NewMessage(1, NOW), NewMessage(2, None)], NOW) == 2
         before = message(oracle, 1)
         assert held.enqueue([NewMessage(1, later(9)), NewMessage(3, None)], later(9)) == 1
@@ -66,7 +66,7 @@ class MessageContract(StoreContract):
         assert _head(held) == 7
 
     def test_first_binding(self, held: Store, oracle: Oracle) -> None:
-        """R-038, R-039, R-042: identity, type, sender and digest are kept."""
+        """R-092, R-038, R-039, R-042: identity, type, sender and digest are kept."""
         enqueue(held, 1)
         assert held.bind(binding(1, "8"), NOW) is None
         row = message(oracle, 1)
@@ -87,7 +87,7 @@ class MessageContract(StoreContract):
         assert everything(oracle) == before
 
     def test_a_taken_identity_names_its_holder(self, held: Store, oracle: Oracle) -> None:
-        """R-041, D-24: the holder and its digest; nothing is written."""
+        """R-001, R-041, D-24: the holder and its digest; nothing is written."""
         enqueue(held, 1, 2)
         held.bind(binding(1, "8", digest="first"), NOW)
         held.close_unapplied(1, dead(), [], NOW)
@@ -154,7 +154,7 @@ class MessageContract(StoreContract):
         assert (still.request_id, still.resp_msg_id) == (asked.request_id, None)
 
     def test_a_failure_counts_one_attempt(self, held: Store) -> None:
-        """R-118: FAILED, code, reason, place and the next try; still the head."""
+        """R-001, R-118: FAILED, code, reason, place and the next try; still the head."""
         enqueue(held, 1)
         held.fail(1, "INFRA", "raw-unreadable", "page 3", later(5), NOW)
         held.fail(1, "CODEC_ERROR", "codec-exception:KeyError", None, later(30), later(5))

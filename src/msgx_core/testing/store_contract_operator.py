@@ -207,7 +207,7 @@ class OperatorContract(StoreContract):
         held.create_request(request(), AUDIT, NOW)
 
     def test_people_need_no_lease(self, store: Store) -> None:
-        """D-34: operator statements carry no epoch."""
+        """R-099, D-34: operator statements carry no epoch."""
         store.acquire_lease("daemon", 60.0)
         close(store, dead(), 1)
         store.release_lease()

@@ -154,7 +154,7 @@ class ReadingContract(StoreContract):
         assert held.read(FlightQuery()).sender is None
 
     def test_a_query_of_any_size(self, held: Store) -> None:
-        """R-464: no limit of variables shows."""
+        """R-466, R-464: no limit of variables shows."""
         states = [flight(n, MAID=n - 1) if n % 2 else flight(n) for n in range(1, PAGE + 1)]
         apply_states(held, 1, states, roster_add=dict.fromkeys(range(1, PAGE + 1), DAY))
         found = held.read(FlightQuery(flids=frozenset(range(1, 40_000)), roster_days=frozenset({DAY})))
@@ -162,7 +162,7 @@ class ReadingContract(StoreContract):
         assert found.flights[2].mafl == (Child(3, None),)
 
     def test_a_read_is_consistent(self, held: Store) -> None:
-        """R-464, R-465: beside a writer, flights of one ① are seen in one version."""
+        """R-466, R-464, R-465: beside a writer, flights of one ① are seen in one version."""
         rounds = 40
         enqueue(held, *range(1, rounds + 1))
         pair = [1, 2]

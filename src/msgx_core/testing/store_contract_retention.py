@@ -11,6 +11,7 @@ import pytest
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.change import RosterReplace
 from msgx_core.model.events import EventSettled, EventStatus, Target
+from msgx_core.model.job import JobEnd, JobKind, JobState
 from msgx_core.model.proc import AbandonReason
 from msgx_core.model.request import RequestSlot
 from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
@@ -35,7 +36,7 @@ from msgx_core.testing.store_contract import Oracle, StoreContract, count, every
 OLD = later(1)
 """All that the builders write is older."""
 
-CUTOFFS = dict.fromkeys(("events", "processed", "snapshot_log", "requests"), OLD)
+CUTOFFS = dict.fromkeys(("events", "processed", "snapshot_log", "requests", "jobs"), OLD)
 LEDGER = RetentionCutoffs(ledger=NEXT_DAY, late_since=NOW)
 
 
@@ -105,7 +106,8 @@ class RetentionContract(StoreContract):
         assert everything(oracle) == before
 
     def test_sent_and_discarded_events_go(self, held: Store, oracle: Oracle) -> None:
-        """R-401: `SENT` rows of both topics; a dead letter only after a person's hand, unsent ones never."""
+        """R-372, R-401: `SENT` rows of both topics; a dead letter only after a person's hand, unsent ones
+        never."""
         apply(held, 1, *[put(flight(flid)) for flid in (1, 2, 3, 4)])
         _settle(held, 1, Target.MSG, EventStatus.SENT)
         _settle(held, 2, Target.MSG, EventStatus.DEAD)
@@ -135,7 +137,7 @@ class RetentionContract(StoreContract):
         assert (event.event_id, event.version) == (2, 2)
 
     def test_final_and_marked_messages_go(self, held: Store, oracle: Oracle) -> None:
-        """R-402, R-404, R-406: from UPDATED_AT; what is owed, abandoned or unfinished stays."""
+        """R-396, R-402, R-404, R-406: from UPDATED_AT; what is owed, abandoned or unfinished stays."""
         close(held, skipped(), 1, 2, 3, 4)
         held.writebacks_done([1], NOW)
         held.writebacks_done([2], later(2))
@@ -156,7 +158,7 @@ class RetentionContract(StoreContract):
         assert _ids(oracle, "PROC_STATE", "MSG_ID") == [1]
 
     def test_the_schedule_log_goes_by_the_end_of_its_scope(self, held: Store, oracle: Oracle) -> None:
-        """R-407, D-16: SCOPE_END, else RECV_AT."""
+        """R-400, R-407, D-16: SCOPE_END, else RECV_AT."""
         old, new = SnapshotResult.COMMITTED, SnapshotResult.ROLLED_BACK
         held.log_snapshots(
             [
@@ -173,7 +175,7 @@ class RetentionContract(StoreContract):
         assert _ids(oracle, "SCHD_SNAP_LOG", "MSG_ID") == [2, 4]
 
     def test_closed_requests_go(self, held: Store, oracle: Oracle) -> None:
-        """R-403: by CLOSED_AT; an open one never."""
+        """R-349, R-403: by CLOSED_AT; an open one never."""
         held.create_request(request(), AUDIT, NOW)
         held.create_request(request(), AUDIT, NOW)
         held.create_request(request(), AUDIT, later(2))
@@ -182,6 +184,19 @@ class RetentionContract(StoreContract):
         assert held.retention_preview(cutoffs) == {"REQ_TRACK": {"go": 1, "open": 2}}
         assert held.remove_expired(cutoffs, 10) == {"REQ_TRACK": 1}
         assert _ids(oracle, "REQ_TRACK", "REQUEST_ID") == [2, 3, 4]
+
+    def test_ended_jobs_go(self, held: Store, oracle: Oracle) -> None:
+        """D-34: by ENDED_AT; one that is still to be done never."""
+        for state, at in ((JobState.DONE, NOW), (JobState.FAILED, NOW), (JobState.DONE, later(2))):
+            job = held.ask_job(JobKind.SWEEP, AUDIT, NOW).job
+            held.start_job(job.job_id, NOW)
+            held.end_job(job.job_id, JobEnd(state, "so it ended"), at)
+        held.start_job(held.ask_job(JobKind.SWEEP, AUDIT, NOW).job.job_id, NOW)
+        held.ask_job(JobKind.SWEEP, AUDIT, NOW)
+        cutoffs = RetentionCutoffs(jobs=OLD)
+        assert held.retention_preview(cutoffs) == {"OPS_JOB": {"go": 2, "open": 2}}
+        assert held.remove_expired(cutoffs, 10) == {"OPS_JOB": 2}
+        assert _ids(oracle, "OPS_JOB", "JOB_ID") == [3, 4, 5]
 
     def test_a_day_of_the_ledger_goes_with_its_roster(self, held: Store, oracle: Oracle) -> None:
         """R-409: days before the cut-off, nothing of which is in use; others stay."""
@@ -226,6 +241,7 @@ class RetentionContract(StoreContract):
             "MSG_EVENT": 0,
             "SCHD_SNAP_LOG": 0,
             "REQ_TRACK": 0,
+            "OPS_JOB": 0,
         }
 
 

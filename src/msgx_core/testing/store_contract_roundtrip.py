@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 from attrs import evolve
@@ -12,37 +12,13 @@ from hypothesis import strategies as st
 
 from msgx_core.model.change import FlightQuery
 from msgx_core.model.flight import FieldValue, FlightState, FlightStatus
-from msgx_core.model.sis import COLLECTIONS, SCALARS, SINGLES, Kind
 from msgx_core.ports import Store
 from msgx_core.testing.builders import DAY, NOW, apply, flight, put
 from msgx_core.testing.store_contract import Another, Oracle, StoreContract
+from msgx_core.testing.strategies import FLIDS, INSTANTS, any_fields
 
 HYPOTHESIS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 MAX_FLID = 999_999_999_999
-
-TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30) | st.sampled_from(
-    ["", "北京首都", "延误：天气", "\U00020bb7野家", "a'b\"c\\d", "null", "1e5", " ", "\u2028"]
-)
-FLIDS = st.integers(1, MAX_FLID)
-INSTANTS = st.builds(
-    lambda offset, zone: (NOW + offset).astimezone(zone),
-    st.timedeltas(timedelta(days=-9_000), timedelta(days=25_000)),
-    st.sampled_from([UTC, timezone(timedelta(hours=8))]),
-)
-
-
-def _fields() -> st.SearchStrategy[dict[str, FieldValue]]:
-    """Any fields of the model, driven by its tag tables."""
-    tags: dict[str, st.SearchStrategy[Any]] = {}
-    for tag, scalar in SCALARS.items():
-        tags[tag] = FLIDS if scalar.kind is Kind.FLID else TEXT
-    for tag, single in SINGLES.items():
-        tags[tag] = st.dictionaries(st.sampled_from(single.attributes), TEXT)
-    for tag, row in COLLECTIONS.items():
-        keys = [*row.attributes, *row.keys, "TEXT"]
-        elements = st.dictionaries(st.sampled_from(keys), TEXT)
-        tags[tag] = st.lists(elements, min_size=1, max_size=4).map(tuple)
-    return st.fixed_dictionaries({}, optional=tags)
 
 
 def _as_stored(fields: Mapping[str, FieldValue]) -> dict[str, Any]:
@@ -54,7 +30,11 @@ class RoundTripContract(StoreContract):
 
     @HYPOTHESIS
     @given(
-        fields=_fields(), deleted=st.booleans(), sodt_at=st.none() | INSTANTS, touched_at=INSTANTS, odd=FLIDS
+        fields=any_fields(),
+        deleted=st.booleans(),
+        sodt_at=st.none() | INSTANTS,
+        touched_at=INSTANTS,
+        odd=FLIDS,
     )
     def test_a_flight_comes_back_as_it_was(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from msgx_core.errors import Transient
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.events import EventSettled, EventStatus, Target
 from msgx_core.model.proc import AbandonReason, NewMessage
@@ -26,7 +27,7 @@ from msgx_core.testing.builders import (
     request,
     skipped,
 )
-from msgx_core.testing.store_contract import Another, StoreContract
+from msgx_core.testing.store_contract import Another, Oracle, StoreContract
 
 
 class ViewContract(StoreContract):
@@ -59,7 +60,7 @@ class ViewContract(StoreContract):
         assert store.flight(7) is None
 
     def test_counts(self, busy: Store) -> None:
-        """R-029, H-78: backlog, codes, flights, write-back, outbox, alerts, requests."""
+        """R-432, R-029, H-78: backlog, codes, flights, write-back, outbox, alerts, requests."""
         busy.raise_alert(Alert(AlertCode.OUTAGE), NOW)
         busy.create_request(request(), AUDIT, NOW)
         busy.writeback_abandon(3, AbandonReason.MISSING_ROW, Alert(AlertCode.MISSING_ROW), NOW)
@@ -140,7 +141,7 @@ class ViewContract(StoreContract):
         assert [row["TARGET"] for row in busy.events(limit=3)].count("KAFKA:msg") >= 2
 
     def test_write_backs_are_listed(self, busy: Store) -> None:
-        """H-31, R-148: owed and abandoned ones."""
+        """R-153, R-396, H-31, R-148: owed and abandoned ones."""
         busy.writebacks_done([1], NOW)
         busy.writeback_abandon(5, AbandonReason.MISSING_ROW, Alert(AlertCode.MISSING_ROW), NOW)
         assert [row["MSG_ID"] for row in busy.writebacks()] == [3, 4]
@@ -171,13 +172,23 @@ class ViewContract(StoreContract):
         assert another(store).store_id() == store.store_id()
 
     def test_a_pinned_choice_stays(self, store: Store, another: Another) -> None:
-        """D-23: the first one is in force for ever."""
+        """R-045, D-23: the first one is in force for ever."""
         assert store.pin("identity.include-day-boundary", "true") == "true"
         assert another(store).pin("identity.include-day-boundary", "false") == "true"
         assert store.pin("other", "x") == "x"
 
     def test_it_answers(self, store: Store) -> None:
         """`ping` of a store that is there."""
+        store.ping()
+
+    def test_it_names_a_table_that_it_lacks(self, store: Store, oracle: Oracle) -> None:
+        """D-04: the culprit, not only that it cannot be used."""
+        oracle.run("ALTER TABLE OPS_AUDIT RENAME TO GONE")
+        try:
+            with pytest.raises(Transient, match=r"(?i)tables are missing: ops_audit"):
+                store.ping()
+        finally:
+            oracle.run("ALTER TABLE GONE RENAME TO OPS_AUDIT")
         store.ping()
 
     def test_closing_keeps_data_and_lease(self, held: Store, another: Another) -> None:

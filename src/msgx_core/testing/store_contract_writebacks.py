@@ -53,7 +53,8 @@ class WritebackContract(StoreContract):
         assert _claim(held, later(30)) == [1]
 
     def test_past_r_a_row_is_due_at_once(self, held: Store) -> None:
-        """R-139, R-142, R-150: by ENQUEUED_AT alone, strictly before NOW − R, over any back-off."""
+        """R-003, R-454, R-139, R-142, R-150: by ENQUEUED_AT alone, strictly before NOW − R, over any
+        back-off."""
         close(held, skipped(), 1)
         held.writeback_retry(1, later(9_999), None, NOW)
         assert _claim(held, later(10), overdue_before=NOW) == []
@@ -75,7 +76,7 @@ class WritebackContract(StoreContract):
         assert _claim(held, limit=3) == [2]
 
     def test_a_claim_keeps_others_out_until_it_ends(self, held: Store) -> None:
-        """D-25: neither claimed again nor replayed until `claim_until`."""
+        """R-099, D-25: neither claimed again nor replayed until `claim_until`."""
         close(held, dead(), 1)
         assert _claim(held, until=later(60)) == [1]
         assert _claim(held, later(59)) == []
@@ -97,7 +98,7 @@ class WritebackContract(StoreContract):
         assert everything(oracle) == before
 
     def test_settling(self, held: Store, oracle: Oracle) -> None:
-        """R-133, R-143, H-28: BACKFILL_AT, no further intent; a replay finds no claim."""
+        """R-131, R-133, R-143, H-28: BACKFILL_AT, no further intent; a replay finds no claim."""
         close(held, dead(), 1, 2)
         _claim(held)
         held.writebacks_done([1, 2, 99], later(1))

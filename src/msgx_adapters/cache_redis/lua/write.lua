@@ -1,7 +1,9 @@
 -- Writes flights; guarded: never over a newer version (D-31). All of one call is done at once.
 --
--- ARGV: prefix, "guarded" or "rebuild", then for each flight: FLID, version, day or "", document or "" when
--- the flight is gone. Keys are made here: the day that a flight leaves is known to the server alone.
+-- ARGV: prefix, "guarded" or the token of a rebuild, then for each flight: FLID, version, day or "", document or
+-- "" when the flight is gone. Keys are made here: the day that a flight leaves is known to the server alone.
+-- Returns 1, or 0 when the rebuild is no longer the one that goes on: another one has begun or ended, or the
+-- server was emptied. Nothing is written then (D-34).
 --
 -- version:FLID is "VERSION" or "VERSION DAY", the companion of flight:FLID. The guard reads these few bytes
 -- and not the document, which is a consumer's plain JSON.
@@ -11,6 +13,10 @@
 
 local DAY_IN_SECONDS = 86400
 local prefix, guarded = ARGV[1], ARGV[2] == 'guarded'
+
+if not guarded and redis.call('GET', prefix .. 'rebuild') ~= ARGV[2] then
+  return 0
+end
 
 local function add_to_day(day, flid)
   local key = prefix .. 'day:' .. day

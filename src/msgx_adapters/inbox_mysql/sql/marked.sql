@@ -1,2 +1,4 @@
--- Which of these rows are there, and whether they have a processing time (R-144, R-145).
-SELECT {id}, ({processed} >= '1000-01-01 00:00:00') IS TRUE FROM {table} WHERE {id} IN (/*list*/)
+-- Which of these rows are there, what processing time they have, if any, and whether the permit is over (R-144,
+-- R-145, D-34).
+SELECT {id}, IF(({processed} >= '1000-01-01 00:00:00') IS TRUE, {processed}, NULL), UTC_TIMESTAMP(6) >= %s
+FROM {table} WHERE {id} IN (/*list*/)

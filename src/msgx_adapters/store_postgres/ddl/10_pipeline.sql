@@ -152,7 +152,8 @@ CREATE TABLE msgx.OPS_ALERT (
     FLID bigint,
     DETAIL text,
     CREATED_AT timestamptz NOT NULL,
-    ACKED_AT timestamptz
+    ACKED_AT timestamptz,
+    ENDED_AT timestamptz
 );
 
 CREATE INDEX OPS_ALERT_OPEN ON msgx.OPS_ALERT (ALERT_ID) WHERE ACKED_AT IS NULL;

@@ -113,11 +113,12 @@ COMMENT ON COLUMN msgx.OPS_ALERT.FLID IS 'Flight it is about.';
 COMMENT ON COLUMN msgx.OPS_ALERT.DETAIL IS 'More in words.';
 COMMENT ON COLUMN msgx.OPS_ALERT.CREATED_AT IS 'When it was raised.';
 COMMENT ON COLUMN msgx.OPS_ALERT.ACKED_AT IS 'When it was acknowledged; null: open.';
+COMMENT ON COLUMN msgx.OPS_ALERT.ENDED_AT IS 'When an outage was over (OUTAGE only).';
 
 COMMENT ON TABLE msgx.OPS_AUDIT IS 'What people did, and why.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.AUDIT_ID IS 'Number.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.ACTION IS 'What was done.';
-COMMENT ON COLUMN msgx.OPS_AUDIT.TARGET IS 'Id of the message, event, alert or request.';
+COMMENT ON COLUMN msgx.OPS_AUDIT.TARGET IS 'Id of the message, event, alert, request or job.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.ACTOR IS 'Who did it.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.REASON IS 'Why, in their words.';
 COMMENT ON COLUMN msgx.OPS_AUDIT.DETAIL IS 'What it was like before.';

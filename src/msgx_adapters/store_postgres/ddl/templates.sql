@@ -40,6 +40,15 @@ CREATE TABLE msgx.{table} (
 -- name: detail_clear
     DELETE FROM msgx.{table} WHERE FLID = ANY (p_flids);
 
+-- Rows without a flight, and collections whose places have gaps.
+-- name: detail_strays
+SELECT D.FLID, {kind_or_null} AS KIND, COUNT(*) AS N, MIN(D.ORDINAL) AS FIRST, MAX(D.ORDINAL) AS LAST,
+    F.FLID IS NULL AS IS_LOST
+FROM msgx.{table} D LEFT JOIN msgx.FLIGHT_SCHD F ON F.FLID = D.FLID
+GROUP BY D.FLID, F.FLID, KIND
+HAVING F.FLID IS NULL OR (MIN(D.ORDINAL), MAX(D.ORDINAL)) IS DISTINCT FROM (1, COUNT(*))
+ORDER BY D.FLID, KIND;
+
 -- name: reference_table
 CREATE TABLE msgx.REF_{rtype} (
     RKEY text COLLATE "C" NOT NULL PRIMARY KEY,{extra}

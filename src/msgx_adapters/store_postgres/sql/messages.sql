@@ -31,3 +31,9 @@ FROM msgx.COUNT_INTERRUPTED(:epoch, :now) ORDER BY MSG_ID;
 
 -- name: insert_alert
 SELECT msgx.INSERT_ALERTS(:alerts, :now);
+
+-- name: raise_alert
+WITH L AS MATERIALIZED (
+    SELECT msgx.FENCE(:epoch)::text AS OK
+)
+SELECT msgx.INSERT_ALERTS(:alerts, :now) FROM L;

@@ -29,11 +29,14 @@ WHERE SLOT = :slot AND (
 ORDER BY REQUEST_ID DESC;
 
 -- name: log_snapshots
+WITH L AS MATERIALIZED (
+    SELECT msgx.FENCE(:epoch)::text AS OK
+)
 INSERT INTO msgx.SCHD_SNAP_LOG (MSG_ID, RECV_AT, RESULT, OPERATION_DAY, SCOPE_START, SCOPE_END, RECS,
     OLD_VERSION, NEW_VERSION, DELETED_COUNT, FLAGS, OLD_FLID_DIGEST, NEW_FLID_DIGEST, ARCHIVE_KEY, DURATION_MS)
 SELECT R.msg_id, R.recv_at, R.result, R.operation_day, R.scope_start, R.scope_end, R.recs, R.old_version,
     R.new_version, R.deleted_count, R.flags, R.old_flid_digest, R.new_flid_digest, R.archive_key, R.duration_ms
-FROM jsonb_to_recordset(:rows::jsonb) AS R (n integer, msg_id bigint, recv_at timestamptz, result text,
+FROM L CROSS JOIN jsonb_to_recordset(:rows::jsonb) AS R (n integer, msg_id bigint, recv_at timestamptz, result text,
     operation_day date, scope_start timestamptz, scope_end timestamptz, recs integer, old_version bigint,
     new_version bigint, deleted_count integer, flags jsonb, old_flid_digest text, new_flid_digest text,
     archive_key text, duration_ms integer)

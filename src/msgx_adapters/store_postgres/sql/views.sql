@@ -59,12 +59,14 @@ SELECT * FROM msgx.MSG_EVENT WHERE TARGET = 'KAFKA:msg' AND FLID = :flid ORDER B
 -- name: events
 SELECT * FROM msgx.MSG_EVENT
 WHERE (:status::text IS NULL OR STATUS = :status) AND (:target::text IS NULL OR TARGET = :target)
+    AND (EVENT_ID, TARGET) > (:after, :topic)
 ORDER BY EVENT_ID, TARGET LIMIT :limit;
 
 -- Few among many: they have an index of their own.
 -- name: events_stuck
 SELECT * FROM msgx.MSG_EVENT
 WHERE STATUS IN ('DEAD', 'DISCARDED') AND STATUS = :status AND (:target::text IS NULL OR TARGET = :target)
+    AND (EVENT_ID, TARGET) > (:after, :topic)
 ORDER BY EVENT_ID, TARGET LIMIT :limit;
 
 -- name: flights
@@ -98,23 +100,29 @@ ORDER BY D.OPERATION_DAY;
 -- name: writebacks_owed
 SELECT * FROM msgx.PROC_STATE
 WHERE STATE IN ('SUCCEEDED', 'SKIPPED', 'DEAD') AND BACKFILL_AT IS NULL AND BACKFILL_ABANDONED_AT IS NULL
+    AND MSG_ID > :after
 ORDER BY MSG_ID LIMIT :limit;
 
 -- name: writebacks_abandoned
-SELECT * FROM msgx.PROC_STATE WHERE BACKFILL_ABANDONED_AT IS NOT NULL AND BACKFILL_AT IS NULL
+SELECT * FROM msgx.PROC_STATE WHERE BACKFILL_ABANDONED_AT IS NOT NULL AND BACKFILL_AT IS NULL AND MSG_ID > :after
 ORDER BY MSG_ID LIMIT :limit;
 
 -- name: snapshots
-SELECT * FROM msgx.SCHD_SNAP_LOG ORDER BY LOG_ID DESC LIMIT :limit;
+SELECT * FROM msgx.SCHD_SNAP_LOG WHERE LOG_ID < :before AND (:msg_id::bigint IS NULL OR MSG_ID = :msg_id)
+ORDER BY LOG_ID DESC LIMIT :limit;
 
 -- name: alerts_open
-SELECT * FROM msgx.OPS_ALERT WHERE ACKED_AT IS NULL ORDER BY ALERT_ID LIMIT :limit;
+SELECT * FROM msgx.OPS_ALERT
+WHERE ACKED_AT IS NULL AND ALERT_ID > :after AND (:msg_id::bigint IS NULL OR MSG_ID = :msg_id)
+ORDER BY ALERT_ID LIMIT :limit;
 
 -- name: alerts_all
-SELECT * FROM msgx.OPS_ALERT ORDER BY ALERT_ID LIMIT :limit;
+SELECT * FROM msgx.OPS_ALERT WHERE ALERT_ID > :after AND (:msg_id::bigint IS NULL OR MSG_ID = :msg_id)
+ORDER BY ALERT_ID LIMIT :limit;
 
 -- name: requests
-SELECT * FROM msgx.REQ_TRACK ORDER BY REQUEST_ID DESC LIMIT :limit;
+SELECT * FROM msgx.REQ_TRACK WHERE REQUEST_ID < :before ORDER BY REQUEST_ID DESC LIMIT :limit;
 
 -- name: audit
-SELECT * FROM msgx.OPS_AUDIT ORDER BY AUDIT_ID DESC LIMIT :limit;
+SELECT * FROM msgx.OPS_AUDIT WHERE AUDIT_ID < :before AND (:target::bigint IS NULL OR TARGET = :target)
+ORDER BY AUDIT_ID DESC LIMIT :limit;

@@ -8,3 +8,6 @@ INSERT INTO STORE_INFO (NAME, VALUE) VALUES (:name, :value) ON CONFLICT (NAME) D
 
 -- name: ping
 SELECT COUNT(*) FROM PIPELINE_LOCK;
+
+-- name: relations
+SELECT name FROM sqlite_master WHERE type IN ('table', 'view');

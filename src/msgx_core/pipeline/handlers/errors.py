@@ -18,7 +18,7 @@ def decide_error_answer(work: Work, desk: Desk) -> Decision:
     answer = body if isinstance(body, ErrorAnswer) else None
     open_ = [r for slot in RequestSlot for r in desk.store.open_requests(slot)]
     matched = match_error(open_, answer)
-    detail = _detail(answer)
+    detail = error_detail(answer)
     alert = Alert(AlertCode.EROR, work.msg_id, detail=detail)
     if isinstance(matched, ErrorUnmatched):
         return Close(skipped(matched.value, detail), (alert,))
@@ -36,7 +36,8 @@ def decide_error_answer(work: Work, desk: Desk) -> Decision:
     )
 
 
-def _detail(answer: ErrorAnswer | None) -> str | None:
+def error_detail(answer: ErrorAnswer | None) -> str | None:
+    """What upstream says, in one line."""
     if answer is None:
         return None
     parts = (answer.in_type, answer.in_styp, answer.code, answer.text)

@@ -1,0 +1,2 @@
+-- What the server's clock shows.
+SELECT UTC_TIMESTAMP(6)

@@ -1,0 +1,2 @@
+-- The account by which the server judges what we may do.
+SELECT CURRENT_USER()

@@ -1,0 +1,65 @@
+-- What verification reads: page by page behind a place, `AT` (D-36). Texts come as bytes.
+
+-- name: stored_flights
+SELECT FLID AS AT, FLID, STATE, STATE_VERSION, OPERATION_DAY, SODT_AT, CONTENT, LAST_MSG_ID, CREATED_AT,
+    UPDATED_AT, MAID, FLNO
+FROM FLIGHT_SCHD WHERE FLID >= :at ORDER BY FLID LIMIT :limit;
+
+-- name: stored_sections
+SELECT rowid AS AT, FLID, TAG, XML FROM FLIGHT_RAW_SECTION WHERE rowid >= :at ORDER BY rowid LIMIT :limit;
+
+-- name: stored_floors
+SELECT FLID AS AT, FLID, STATE_VERSION, UPDATED_AT
+FROM FLIGHT_VERSION_FLOOR WHERE FLID >= :at ORDER BY FLID LIMIT :limit;
+
+-- name: stored_generations
+SELECT rowid AS AT, OPERATION_DAY, VERSION, LAST_MSG_ID, LAST_RECV_AT
+FROM SCHD_GEN WHERE rowid >= :at ORDER BY rowid LIMIT :limit;
+
+-- name: stored_members
+SELECT FLID AS AT, OPERATION_DAY, FLID FROM SCHD_GEN_FLID WHERE FLID >= :at ORDER BY FLID LIMIT :limit;
+
+-- name: stored_senders
+SELECT rowid AS AT, SNDR, SEQN, DTTM, SCHEDULE_DTTM, DNLD_RECS, RESP_RECS, UPDATED_AT
+FROM SENDER_MARK WHERE rowid >= :at ORDER BY rowid LIMIT :limit;
+
+-- name: stored_references
+SELECT rowid AS AT, RTYPE, RKEY, PAYLOAD, ORDINAL, MSG_ID, UPDATED_AT
+FROM REF_RECORD WHERE rowid >= :at ORDER BY rowid LIMIT :limit;
+
+-- name: stored_counters
+SELECT rowid AS AT, NAME, VALUE FROM COUNTERS WHERE rowid >= :at ORDER BY rowid LIMIT :limit;
+
+-- name: stored_audits
+SELECT AUDIT_ID AS AT, AUDIT_ID, ACTION, TARGET, DETAIL, CREATED_AT FROM OPS_AUDIT
+WHERE ACTION IN ('recover_versions', 'republish') AND AUDIT_ID >= :at ORDER BY AUDIT_ID LIMIT :limit;
+
+-- name: stored_pins
+SELECT rowid AS AT, substr(NAME, 5) AS NAME, VALUE FROM STORE_INFO
+WHERE NAME LIKE 'pin.%' AND rowid >= :at ORDER BY rowid LIMIT :limit;
+
+-- name: stored_flight
+SELECT FLID, STATE, STATE_VERSION, OPERATION_DAY, SODT_AT, CONTENT, LAST_MSG_ID, CREATED_AT, UPDATED_AT,
+    MAID, FLNO
+FROM FLIGHT_SCHD WHERE FLID = :flid;
+
+-- name: stored_message
+SELECT * FROM PROC_STATE WHERE MSG_ID = :msg_id;
+
+-- name: stored_applied
+SELECT * FROM PROC_STATE WHERE APPLY_NO > :after ORDER BY APPLY_NO LIMIT :limit;
+
+-- name: stored_unapplied
+SELECT MSG_ID AS AT, * FROM PROC_STATE WHERE APPLY_NO IS NULL AND MSG_ID >= :at ORDER BY MSG_ID LIMIT :limit;
+
+-- name: stored_notices
+SELECT EVENT_ID, FLID, STATE_VERSION, MSG_ID, PAYLOAD, CREATED_AT FROM MSG_EVENT
+WHERE TARGET = 'KAFKA:msg' AND MSG_ID IN (SELECT value FROM json_each(:msg_ids)) ORDER BY EVENT_ID;
+
+-- name: stored_versions
+SELECT EVENT_ID, FLID, STATE_VERSION, MSG_ID, PAYLOAD, CREATED_AT FROM MSG_EVENT
+WHERE TARGET = 'KAFKA:msg' AND FLID = :flid ORDER BY EVENT_ID;
+
+-- name: stored_documents
+SELECT FLID AS AT, EVENT_ID, FLID, STATE_VERSION, MSG_ID, PAYLOAD, CREATED_AT FROM MSG_EVENT
+WHERE TARGET = 'KAFKA:schd' AND FLID >= :at ORDER BY FLID LIMIT :limit;

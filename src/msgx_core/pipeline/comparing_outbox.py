@@ -1,0 +1,69 @@
+"""The comparison of the outbox's full states, one for each flight, with those computed again (D-29, D-36)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from attrs import evolve, frozen
+
+from msgx_core.pipeline.comparing_rest import ComparingRest
+from msgx_core.pipeline.differences import Difference, json_parts, unreadable
+from msgx_core.pipeline.recompute import Policies
+from msgx_core.pipeline.recomputed import Document, document_digest
+from msgx_core.pipeline.timeline import Timeline
+from msgx_core.ports.inspection import EVENTS, StoredRow, Unreadable
+from msgx_core.rules.render import flight_document, to_json
+
+
+@frozen
+class ComparingOutbox:
+    """Only what is there: retention takes what was sent. What `republish` wrote is not computed again."""
+
+    rest: ComparingRest
+    timeline: Timeline
+    policies: Policies
+
+    def documents(self) -> None:
+        """The full state of each flight."""
+        flights = self.rest.flights
+        for row in flights.store.stored_documents():
+            flid = row["FLID"]
+            self.rest.count("event_schd", row["EVENT_ID"])
+            found = list(self._document(row, flights.world.documents.get(flid)))
+            republished, at = self.timeline.republished, row["CREATED_AT"]
+            if republished is not None and isinstance(at, datetime) and at <= republished:
+                found = [each for each in found if each.is_unreadable]
+            state = flights.world.flights.get(flid)
+            relatives = () if state is None else (child.flid for child in state.mafl)
+            flights.suspect(found, {flid, *relatives}, row["MSG_ID"])
+        flights.settle()
+
+    def _document(self, row: StoredRow, mine: Document | None) -> Iterator[Difference]:
+        key = f"schd/{row['FLID']}"
+        if mine is None:
+            yield Difference("event", EVENTS.name, key, "FLID", row["FLID"], None)
+            yield from unreadable("event", EVENTS, key, row)
+            return
+        computed = {"STATE_VERSION": mine.version, "MSG_ID": mine.msg_id, "CREATED_AT": mine.at}
+        for name, value in computed.items():
+            if row[name] != value:
+                yield Difference("event", EVENTS.name, key, name, row[name], value)
+        payload = row["PAYLOAD"]
+        if isinstance(payload, Unreadable):
+            yield Difference("event", EVENTS.name, key, "PAYLOAD", payload, None)
+        elif document_digest(payload) != mine.digest:
+            stored, wanted = self._parts(row["FLID"], payload, mine)
+            yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, wanted)
+
+    def _parts(self, flid: int, payload: str, mine: Document) -> tuple[Any, Any]:
+        """What differs, where the text of which the digest is kept can be made again."""
+        state = self.rest.flights.world.flights.get(flid)
+        if state is not None:
+            state = evolve(state, version=mine.version, last_msg_id=mine.msg_id)
+            for policy in self.policies.known():
+                text = to_json(flight_document(state, policy))
+                if document_digest(text) == mine.digest:
+                    return json_parts(payload, text)
+        return payload, "another text"

@@ -1,0 +1,50 @@
+"""Numbers that are missing among the applied messages: taken by age, or by a hand (IMP §9.3, D-02)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from attrs import define
+
+from msgx_core.ports.inspection import Inspection, StoredRow
+
+_FINAL = frozenset({"SUCCEEDED", "SKIPPED", "DEAD"})
+
+
+@define
+class Gaps:
+    """Sees the applied messages in the order of their numbers.
+
+    Retention takes what is final and written back, oldest change first. So a message that is missing although
+    one that was settled before it was applied is still there has not gone by age.
+    """
+
+    store: Inspection
+    last: int = 0
+    _last_at: datetime | None = None
+    _settled_at: datetime | None = None
+    _settled_id: int = 0
+
+    def see(self, row: StoredRow) -> None:
+        """The next row."""
+        self.last = row["APPLY_NO"]
+        if isinstance(row["APPLIED_AT"], datetime):
+            self._last_at = row["APPLIED_AT"]
+        at = row["UPDATED_AT"]
+        settled = row["STATE"] in _FINAL and isinstance(row["BACKFILL_AT"], datetime)
+        if settled and isinstance(at, datetime) and (self._settled_at is None or at < self._settled_at):
+            self._settled_at, self._settled_id = at, row["MSG_ID"]
+
+    def before(self, number: int) -> str | None:
+        """The numbers missing before this one; None: it is the next."""
+        first, last = self.last + 1, number - 1
+        if first > last:
+            return None
+        return str(first) if first == last else f"{first}-{last}"
+
+    def by_hand(self) -> bool:
+        """Whether what is missing behind the last row seen cannot have gone by age."""
+        if self._settled_at is None or self._last_at is None or self._settled_at > self._last_at:
+            return False
+        # Retention may be at work this moment.
+        return self.store.stored_message(self._settled_id) is not None

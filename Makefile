@@ -3,20 +3,23 @@
 PYTHON ?= python3
 VENV   ?= .venv
 ARGS   ?=
+MINUTES ?= 1
 
 BIN          := $(VENV)/bin
 REQUIREMENTS := pyproject.toml constraints.txt
 EMBEDDED     := $(VENV)/.installed-embedded
 TESTING      := $(VENV)/.installed-test
+BENCHING     := $(VENV)/.installed-bench
+MUTATING     := $(VENV)/.installed-mutation
 INSTALL      := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench deep clean
+.PHONY: help demo test lint format bench bench-quick deep trace plant mutate soak clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  ARGS=...          is passed on:      make demo ARGS=--once   make test ARGS='-k merge -x'"
 	@echo "  PYTHON=python3.12 picks the Python of a new virtual environment; VENV=DIR its place"
@@ -40,14 +43,27 @@ format: $(TESTING) ## put the code in its standard form
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
-bench: $(EMBEDDED) ## run the benchmarks (bench/)
-	@set -- bench/bench_*.py; \
-	if [ ! -e "$$1" ]; then echo "There is no bench/bench_*.py yet: the benchmarks come with a later version." >&2; exit 1; fi; \
-	for script in "$$@"; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS) || exit; done
+bench: $(BENCHING) ## run the benchmarks and write docs/bench (ARGS='--only floor pipeline')
+	@$(BIN)/python -m bench $(ARGS)
+
+bench-quick: $(BENCHING) ## run them in small, to see that they run
+	@$(BIN)/python -m bench --quick $(ARGS)
+
+trace: $(TESTING) ## write docs/requirements.md: each rule and the tests that show it
+	@cd tools && ../$(BIN)/python -m traceability $(ARGS)
+
+plant: $(TESTING) ## plant ten faults one at a time and tell which test finds each (ARGS='NAME --wide')
+	@cd tools && ../$(BIN)/python -m planted_faults.plant $(ARGS)
+
+mutate: $(MUTATING) ## change the rules in small ways and tell which changes no test notices
+	@cd tools && ../$(BIN)/python -m mutation $(ARGS)
+
+soak: $(TESTING) ## run it on real servers under random faults: make soak MINUTES=10 (ARGS='--seed 7')
+	@cd tools && PYTHONPATH=../tests/support ../$(BIN)/python -m soak $(MINUTES) $(ARGS)
 
 clean: ## remove the virtual environment, caches and build results
 	rm -rf "$(VENV)" build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -57,11 +73,21 @@ $(BIN)/python:
 	@$(PYTHON) -m venv "$(VENV)"
 
 $(EMBEDDED): $(REQUIREMENTS) | $(BIN)/python
-	@echo "Installing msgx[embedded] into $(VENV)"
-	@$(INSTALL) -e '.[embedded]'
+	@echo "Installing msgx[embedded,http] into $(VENV)"
+	@$(INSTALL) -e '.[embedded,http]'
 	@touch $@
 
 $(TESTING): $(REQUIREMENTS) | $(BIN)/python
 	@echo "Installing msgx[test] into $(VENV)"
 	@$(INSTALL) -e '.[test]'
 	@touch $(EMBEDDED) $@
+
+$(BENCHING): $(REQUIREMENTS) | $(BIN)/python
+	@echo "Installing msgx[bench] into $(VENV)"
+	@$(INSTALL) -e '.[bench]'
+	@touch $@
+
+$(MUTATING): $(TESTING)
+	@echo "Installing msgx[mutation] into $(VENV)"
+	@$(INSTALL) -e '.[mutation]'
+	@touch $@

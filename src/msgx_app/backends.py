@@ -5,15 +5,34 @@ Drivers are imported when a URL asks for them, so that an installation needs onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from msgx_app.settings import Settings, Url
 from msgx_core.errors import ConfigError
 from msgx_core.ports import Bus, Cache, Clock, Codec, Inbox, Store, Telemetry
+from msgx_core.ports.metrics import Reading
 
 T = TypeVar("T")
+
+
+class Metrics(Telemetry, Protocol):
+    """Telemetry that keeps numbers, and can be scraped."""
+
+    def exposition(self, readings: Iterable[Reading] = ()) -> tuple[bytes, str]:
+        """All series as text with the gauges of this scrape, and its content type."""
+        ...
+
+
+class Traces(Telemetry, Protocol):
+    """Telemetry that has something to send at the end."""
+
+    def close(self) -> None:
+        """Send what is left."""
+        ...
+
+
 Make = Callable[[Settings, Url, Clock, bool], T]
 
 
@@ -182,6 +201,27 @@ def open_telemetry(clock: Clock, renderer: Literal["json", "console"]) -> Teleme
     from msgx_adapters.telemetry_structlog import StructlogTelemetry
 
     return StructlogTelemetry(clock=clock, renderer=renderer)
+
+
+def open_metrics(clock: Clock) -> Metrics:
+    """Telemetry that can be scraped. Raises `ModuleNotFoundError` where its package is not installed."""
+    from msgx_adapters.telemetry_prometheus import PrometheusTelemetry
+
+    return PrometheusTelemetry(clock)
+
+
+def open_traces(settings: Settings, instance: str) -> Traces | None:
+    """Telemetry that sends spans to `msgx.otel.endpoint`; None: nobody wants them."""
+    endpoint = settings.otel.endpoint
+    if endpoint is None:
+        return None
+    try:
+        from msgx_adapters.telemetry_otel import OtelTelemetry
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            (f"msgx.otel.endpoint needs the package {error.name}: pip install 'msgx[otel]'",)
+        ) from error
+    return OtelTelemetry.open(endpoint, instance=instance)
 
 
 def migration_script(settings: Settings, since: str | None = None) -> tuple[str, str | None]:

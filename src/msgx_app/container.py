@@ -111,13 +111,14 @@ def ended_windows_of(settings: Settings) -> EndedWindows:
     )
 
 
-def without_effect(settings: Settings) -> tuple[str, ...]:
-    """Settings that are set and that this version does nothing with yet."""
-    later = {
-        "msgx.http.tokens": bool(settings.http.tokens),
-    }
-    return tuple(
-        f"{key} is set; this version does nothing with it yet" for key, given in later.items() if given
+def remarks(settings: Settings) -> tuple[str, ...]:
+    """What is legal and may still be a surprise."""
+    bind, tokens = settings.http.bind, settings.http.tokens
+    if bind is None or bind.is_loopback or tokens:
+        return ()
+    return (
+        f"msgx.http.bind = {bind} is no loopback address: nothing but health is answered there until there"
+        " is a token; `msgx token create` makes one",
     )
 
 
@@ -177,4 +178,4 @@ def _extras(
     history = histories.open_history(settings)
     if history is not None:
         opened.callback(history.close)
-    return Extras(telemetry, outbound, history, archive)
+    return Extras(telemetry, outbound, history, archive, sweep_turn=threading.Lock())

@@ -10,16 +10,21 @@ from msgx_core.testing.store_contract_atomicity import AtomicityContract
 from msgx_core.testing.store_contract_effects import EffectContract
 from msgx_core.testing.store_contract_events import EventContract
 from msgx_core.testing.store_contract_evidence import EvidenceContract
+from msgx_core.testing.store_contract_inspection import InspectionContract
+from msgx_core.testing.store_contract_jobs import JobContract
 from msgx_core.testing.store_contract_leases import LeaseContract
 from msgx_core.testing.store_contract_ledger import LedgerContract
 from msgx_core.testing.store_contract_messages import MessageContract
 from msgx_core.testing.store_contract_operator import OperatorContract
+from msgx_core.testing.store_contract_outages import OutageContract
 from msgx_core.testing.store_contract_outbox import OutboxContract
+from msgx_core.testing.store_contract_paging import PagingContract
 from msgx_core.testing.store_contract_reading import ReadingContract
 from msgx_core.testing.store_contract_requests import RequestContract
 from msgx_core.testing.store_contract_retention import RetentionContract
 from msgx_core.testing.store_contract_roundtrip import RoundTripContract
 from msgx_core.testing.store_contract_sweeping import SweepingContract
+from msgx_core.testing.store_contract_tokens import TokenContract
 from msgx_core.testing.store_contract_views import ViewContract
 from msgx_core.testing.store_contract_writebacks import WritebackContract
 from services.postgres import POSTGRES, Tables, empty, own_schema
@@ -86,6 +91,18 @@ class TestEvidence(EvidenceContract):
     pass
 
 
+class TestInspection(InspectionContract):
+    @pytest.fixture
+    def damage(self) -> dict[str, str]:
+        return {
+            "FLIGHT_SCHD.SODT_AT": "UPDATE FLIGHT_SCHD SET SODT_AT = 'infinity'",
+            "FLIGHT_SCHD.TAG_ORDER": "UPDATE FLIGHT_SCHD SET TAG_ORDER = 'FLNO NOPE'",
+            "FLIGHT_VERSION_FLOOR.UPDATED_AT": "UPDATE FLIGHT_VERSION_FLOOR SET UPDATED_AT = '-infinity'",
+            "SCHD_GEN.OPERATION_DAY": "UPDATE SCHD_GEN SET OPERATION_DAY = 'infinity'",
+            "REF_MASTER.PAYLOAD": "UPDATE REF_GLST SET PAYLOAD = '[]'",
+        }
+
+
 class TestReading(ReadingContract):
     pass
 
@@ -114,6 +131,14 @@ class TestViews(ViewContract):
     pass
 
 
+class TestPaging(PagingContract):
+    pass
+
+
+class TestTokens(TokenContract):
+    pass
+
+
 class TestRequests(RequestContract):
     pass
 
@@ -123,4 +148,12 @@ class TestSweeping(SweepingContract):
 
 
 class TestRetention(RetentionContract):
+    pass
+
+
+class TestJobs(JobContract):
+    pass
+
+
+class TestOutages(OutageContract):
     pass

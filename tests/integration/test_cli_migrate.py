@@ -20,11 +20,12 @@ init --force --airport KMG|config check|migrate|migrate --sql|run|drain|status|m
 messages readmit 1 --reason x|flights|flights show 1|ref ARPT|resources|snapshots|replay 1 --reason x
 writeback|writeback resume 1 --reason x|outbox|outbox requeue 1 --reason x|outbox discard 1 --reason x|alerts
 alerts ack 1 --reason x|cache rebuild|requests|request|request ref GLST --reason x
-request schedule today --reason x|explain 1|verify
-sweep --set msgx.history.url=file:data/history|retention --dry-run
+request schedule today --reason x|explain 1|verify|jobs
+sweep --set msgx.history.url=file:data/history|sweep --via-daemon|retention --dry-run
 recover --republish --reason x
+token|token list|token create x --role reader --reason x|token revoke x --reason x
 """
-WITHOUT_STORE = {"config", "config show", "send", "decode", "simulate", "cache"}
+WITHOUT_STORE = {"config", "config show", "send", "decode", "simulate", "cache", "schema"}
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +106,7 @@ def test_the_printed_rights_of_the_store(msgx: Msgx, store: str) -> None:
 
 
 def test_the_printed_rights_of_the_mailbox(msgx: Msgx) -> None:
-    """The owner's names and our user, no password."""
+    """R-153: The owner's names and our user, no password."""
     answer = msgx.ok(
         "migrate",
         "--grants",

@@ -15,6 +15,7 @@ from processes import Served, memory_settings, served, wait_for
 from wire import flop, fltr, gate, message, schedule
 
 LOOPS = {"lease", "poller", "pump", "write-back", "relay-msg", "relay-schd", "jobs", "retention"}
+LOOPS |= {"ops-jobs", "outages"}
 
 
 def inbox_of(daemon: Served) -> MemoryInbox:
@@ -142,7 +143,7 @@ def test_write_back_that_cannot_reach_the_mailbox_hides_no_new_message(
         inbox = inbox_of(daemon)
         mark = inbox.mark
 
-        def unreachable(marks: Any) -> Any:
+        def unreachable(*given: Any) -> Any:
             raise Transient("mailbox", "read only")
 
         monkeypatch.setattr(inbox, "mark", unreachable)

@@ -18,6 +18,7 @@ from msgx_adapters.archive_fsspec import FsspecArchive
 from msgx_cli import Msgx, put, ready
 from msgx_core.errors import Transient
 from msgx_core.pipeline.evidence import Evidence
+from msgx_core.ports import Silent
 from msgx_core.ports.operations import Audit
 from msgx_core.rules.policy_text import parse_grounds, policy_digest, policy_text, raw_grounds
 from msgx_core.testing.clock import ManualClock
@@ -27,7 +28,7 @@ WHO = Audit("test", "cleaned too early")
 
 
 @define
-class Heard:
+class Heard(Silent):
     """Telemetry that remembers."""
 
     counts: Counter[str] = field(factory=Counter)
@@ -35,9 +36,6 @@ class Heard:
 
     def count(self, name: str, n: int = 1, /, **labels: str) -> None:
         self.counts[name] += n
-
-    def observe(self, name: str, value: float, /, **labels: str) -> None:
-        """Not looked at."""
 
     def event(self, name: str, /, **fields: object) -> None:
         self.events.append((name, fields))
@@ -76,7 +74,7 @@ def system(archive: Down) -> Iterator[System]:
 
 
 def test_every_text_is_kept_whatever_becomes_of_it(system: System, archive: Down) -> None:
-    """D-36, D-16: applied, skipped, dead, duplicate; as bytes; its key in the snapshot log."""
+    """R-017, D-36, D-16: applied, skipped, dead, duplicate; as bytes; its key in the snapshot log."""
     twice = flop(1, "GTDT", gate("A1"), seqn=900_001)
     raws = [
         schedule("DNLD", [fltr(1)]),
@@ -260,9 +258,19 @@ def test_verify_on_the_command_line(msgx: Msgx) -> None:
     store = sqlite3.connect(msgx.folder / "data" / "store.db")
     with store:
         store.execute("UPDATE FLIGHT_SCHD SET CONTENT = json_set(CONTENT, '$.FLNO', 'XX9') WHERE FLID = 2")
+    answer = msgx("verify", "--json")
+    assert answer.code == 1
+    flight = {"KIND": "flight", "TABLE": "FLIGHT_SCHD", "KEY": "2"}
+    assert answer.json["FOUND"] == [{**flight, "FIELD": "FLNO", "STORED": "XX9", "COMPUTED": "QX2"}]
+    with store:
+        store.execute("UPDATE FLIGHT_SCHD SET CONTENT = '{', SODT_AT = CAST(x'ff' AS TEXT) WHERE FLID = 2")
     store.close()
     answer = msgx("verify", "--json")
     assert answer.code == 1
-    assert answer.json["FOUND"] == [
-        {"KIND": "flight", "KEY": "2", "FIELD": "FLNO", "STORED": "XX9", "COMPUTED": "QX2"}
-    ]
+    found = {each["FIELD"]: each["STORED"] for each in answer.json["FOUND"]}
+    assert found == {"CONTENT": {"UNREADABLE": "{"}, "SODT_AT": {"UNREADABLE": "\\xff"}}
+    answer = msgx("verify")
+    assert answer.code == 1
+    assert "FLIGHT_SCHD" in answer.out
+    assert msgx("flights", "show", 2).code == 1
+    assert "msgx verify" in msgx("flights", "show", 2).err

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import first_day
-from embedded import SimulatedCrash, System, closing_system
+from embedded import System, closing_system
 from first_day import Shift
 from msgx_core.ports.inbox import MarkResult
 
@@ -80,8 +80,8 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("shift", "zone", "first_id"), VARIANTS)
 def test_in_one_go(tmp_path: Path, shift: Shift, zone: str, first_id: int) -> None:
-    """The whole acceptance case: states, codes, reasons, versions, fields, events, log, rosters, alerts
-    (R-083, R-086, D-06, D-11, D-16, D-18, D-21, D-24, D-25)."""
+    """R-059, R-080: The whole acceptance case: states, codes, reasons, versions, fields, events, log,
+    rosters, alerts (R-083, R-086, D-06, D-11, D-16, D-18, D-21, D-24, D-25)."""
     with closing_system(tmp_path / "store.db", zone=ZoneInfo(zone)) as system:
         ids = run(system, shift, first_id=first_id)
         check(system, ids, shift)
@@ -104,46 +104,6 @@ def test_with_a_restart_after_every_message(tmp_path: Path, clean: bool) -> None
         check_outside(system, ids, shift)
 
 
-def count_steps() -> int:
-    """How many step boundaries an undisturbed day has."""
-    passed: list[str] = []
-    with closing_system(None, on_step=passed.append) as system:
-        run(system, Shift())
-    return len(passed)
-
-
-def test_a_crash_at_every_step_boundary_ends_like_an_undisturbed_day() -> None:
-    """Crash, restart, compare, for every step boundary of the day (R-448 to R-452, R-455, D-02): one
-    effect each, nothing lost, the schedule log and duplicates on the bus alone may differ."""
-    for crash_at in range(1, count_steps() + 1):
-        with closing_system(None) as system:
-            left = [crash_at]
-
-            def crash(name: str, left: list[int] = left) -> None:
-                left[0] -= 1
-                if left[0] == 0:
-                    raise SimulatedCrash(name)
-
-            system.on_step = crash
-            ids = {name: system.inbox.send(raw) for name, raw in first_day.messages()}
-            with pytest.raises(SimulatedCrash) as crashed:
-                system.drain()
-            system.on_step = lambda name: None
-            system.restart(clean=False)
-            system.clock.advance(seconds=120)
-            system.drain()
-            where = f"crash {crash_at} at {crashed.value}"
-            fates = {name: system.fates()[msg_id] for name, msg_id in ids.items()}
-            assert fates == {name: expected_fate(name, ids, Shift()) for name in ids}, where
-            for flid, expected in first_day.FLIGHTS.items():
-                assert first_day.matches(system.document(flid), expected, Shift()) == [], where
-            for flid, n in first_day.EVENTS.items():
-                assert len(system.store.flight_events(flid)) == n, where
-            assert [a["CODE"] for a in system.store.alerts()] == [c for c, _ in first_day.ALERTS], where
-            assert system.inbox.scan(0, 1000) == [], where
-            in_order_per_flight(system)
-
-
 def in_order_per_flight(system: System) -> None:
     """On the bus a flight's notices never go back, but for repeats of what was sent before (R-350)."""
     highest: dict[str, int] = {}
@@ -155,7 +115,7 @@ def in_order_per_flight(system: System) -> None:
 
 
 def test_marks_are_the_terminal_time_in_whole_seconds(tmp_path: Path) -> None:
-    """R-143, D-43: writing the mark twice writes the same value and never overwrites."""
+    """R-136, R-143, D-43: writing the mark twice writes the same value and never overwrites."""
     with closing_system(tmp_path / "store.db") as system:
         ids = run(system, Shift())
         first = ids["01-arpt-dnld"]

@@ -77,7 +77,8 @@ def test_three_that_are_not_confirmed_stay_and_the_next_sweep_takes_them() -> No
 
 
 def test_what_leaves_and_what_stays_of_it(system: System) -> None:
-    """D-33, D-37: full state in history, tombstone, floor, roster rows, `schd` row, cache key."""
+    """R-293, R-398, D-33, D-37: full state in history, tombstone, floor, roster rows, `schd` row, cache
+    key."""
     filled(system, fltr(1, REMC="取消"), fltr(2, "18MAR270805"))
     assert system.pipeline.sweep.run().archived == 1
     assert flids(system) == [2]
@@ -115,7 +116,8 @@ def test_an_outage_of_history_removes_nothing(system: System) -> None:
 
 
 def test_an_archived_flight_that_comes_back_starts_above(system: System) -> None:
-    """D-37, Must hold 3: consumers that hold the old version, or the tombstone's, accept the new one."""
+    """R-290, D-37, Must hold 3: consumers that hold the old version, or the tombstone's, accept the new
+    one."""
     filled(system, fltr(1))
     system.pipeline.sweep.run()
     held = notices(system, 1)[-1]["STATE_VERSION"]
@@ -189,7 +191,7 @@ def test_flights_of_an_unfinished_message_are_left_alone(system: System) -> None
 
 
 def test_a_flight_that_changes_while_history_is_written_stays(system: System) -> None:
-    """R-392: the version has moved; what was confirmed is not what is here."""
+    """R-398, R-392: the version has moved; what was confirmed is not what is here."""
     filled(system, fltr(1), fltr(2))
     system.on_step = lambda name: _changes(system) if name == "history-written" else None
     result = system.pipeline.sweep.run()

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from confluent_kafka import KafkaError
@@ -20,6 +21,7 @@ from services.kafka import (
     private_kafka,
     read,
     topic_name,
+    topics,
 )
 from services.kafka_bench import MAX_BYTES, OK, TIMEOUT_S, Bench, benched, relayed
 
@@ -164,6 +166,15 @@ def test_the_topics_are_checked(bench: Bench) -> None:
         bench.bus.check_topics()
 
 
+def test_a_closed_bus_asks_nobody(bench: Bench) -> None:
+    """Also one that has asked before."""
+    bench.bus.check_topics()
+    bench.bus.close()
+    for call in (bench.bus.check_topics, bench.bus.ping):
+        with pytest.raises(Transient, match="closed"):
+            call()
+
+
 @pytest.fixture
 def kafka() -> Iterator[PrivateKafka]:
     try:
@@ -171,6 +182,21 @@ def kafka() -> Iterator[PrivateKafka]:
             yield made
     except NotHere as why:
         unavailable("Kafka", str(why))
+
+
+def test_asking_for_a_topic_does_not_make_it(kafka: PrivateKafka) -> None:
+    """Issue 3: this broker makes topics for any producer that names one, with partitions nobody chose."""
+    topic = topic_name()
+    with closing(KafkaBus.open(kafka.url, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S, topics=[topic])) as bus:
+        bus.ping()
+        start = time.monotonic()
+        with pytest.raises(ConfigError, match=f"{topic} on {kafka.servers} cannot be used: make it first"):
+            bus.check_topics()
+        assert time.monotonic() - start < TIMEOUT_S
+        assert topics(kafka.servers) == set()
+        create_topics(kafka.servers, [topic])
+        bus.check_topics()
+        assert topics(kafka.servers) == {topic}
 
 
 def test_a_broker_process_is_killed_and_comes_back(kafka: PrivateKafka) -> None:

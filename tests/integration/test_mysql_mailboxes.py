@@ -15,7 +15,7 @@ from msgx_adapters.outbound_mysql import MysqlOutbound
 from msgx_core.errors import ConfigError, Rejected, Transient
 from msgx_core.ports.inbox import MarkResult
 from msgx_core.testing.clock import ManualClock
-from services.mysql import RIGHTS, Database, PrivateMysql, database, database_on, private_mysql
+from services.mysql import RIGHTS, Database, PrivateMysql, database, database_on, private_mysql, user_in
 
 ZONE = ZoneInfo("Asia/Shanghai")
 NOON = datetime(2021, 1, 23, 4, 0, tzinfo=UTC)
@@ -72,8 +72,8 @@ def test_no_statement_needs_a_mild_session(server: Database, name: str) -> None:
     server.insert(TEXT, "<MSG/>")
     server.run("UPDATE CMINMSGS SET CMINMSGS_DATE_PROCESSED = '0000-00-00'")
     server.run("SET SESSION sql_mode = 'TRADITIONAL'")
-    found = server.run(sql, *((0, 9, 0, 9, 9) if name == "scan" else ()))
-    assert found == {"scan": [(b"1",)], "mark": [], "marked": [(b"1", b"0")]}[name]
+    found = server.run(sql, *((0, 9, 0, 9, 9) if name == "scan" else ("2999-12-31 23:59:59.999999",)))
+    assert found == {"scan": [(b"1",)], "mark": [], "marked": [(b"1", None, b"0")]}[name]
 
 
 @pytest.mark.parametrize("charset", ["gbk", "latin1", "utf8", "utf8mb4"])
@@ -218,6 +218,41 @@ def test_what_is_not_granted_is_said(server: Database) -> None:
         with pytest.raises(Transient, match="UPDATE command denied"):
             inbox.mark([(msg_id, NOON)])
         assert inbox.scan(0, 9) == [msg_id]
+
+
+def test_a_right_that_is_missing_is_named_with_the_statement_that_grants_it(server: Database) -> None:
+    """Issue 3: at the start, without any effect; user, place, table and column."""
+    reader = server.user("SELECT ON {}.CMINMSGS", "SELECT ON {}.COUTMSGS")
+    other = server.user("SELECT, UPDATE (CMINMSGS_STATUS) ON {}.CMINMSGS", "SELECT, UPDATE ON {}.COUTMSGS")
+    place = reader.rpartition("@")[2]
+    server.insert(TEXT, "<MSG/>")
+    for url in (reader, other):
+        user = user_in(url)
+        wanted = f"GRANT UPDATE (`CMINMSGS_DATE_PROCESSED`) ON `{server.name}`.`CMINMSGS` TO {user} ("
+        with closing(opened(url)) as inbox, pytest.raises(ConfigError) as caught:
+            inbox.check_rights()
+        assert f"msgx.mailbox.table.inbound = CMINMSGS: the mailbox user {user} on {place} " in str(
+            caught.value
+        )
+        assert wanted in str(caught.value)
+        with closing(outbound(url)) as out, pytest.raises(ConfigError) as caught:
+            out.check_rights()
+        assert f"GRANT INSERT ON `{server.name}`.`COUTMSGS` TO {user} (" in str(caught.value)
+        server.run(f"GRANT UPDATE (CMINMSGS_DATE_PROCESSED) ON {server.name}.CMINMSGS TO {user}")
+        server.run(f"GRANT INSERT ON {server.name}.COUTMSGS TO {user}")
+        with closing(opened(url)) as inbox, closing(outbound(url)) as out:
+            inbox.check_rights()
+            out.check_rights()
+    rows = "SELECT COUNT(*), COUNT(CMINMSGS_DATE_PROCESSED) FROM CMINMSGS"
+    assert server.run(rows) == [(b"1", b"0")]
+    assert server.run("SELECT * FROM COUTMSGS") == []
+
+
+def test_a_column_that_wants_a_value_is_found_at_the_start(server: Database) -> None:
+    """The owner's table has a column more, without a default."""
+    server.run("ALTER TABLE COUTMSGS ADD COLUMN PRIORITY INT NOT NULL")
+    with closing(outbound(server.user(*RIGHTS))) as out, pytest.raises(ConfigError, match="PRIORITY"):
+        out.check_rights()
 
 
 def test_a_mark_that_does_not_stay_is_no_mark(server: Database) -> None:

@@ -63,7 +63,8 @@ def attempts(system: System) -> list[int]:
 
 
 def test_a_cache_outage_keeps_the_message_at_the_head(system: System) -> None:
-    """Applied once, waits at ② uncounted, then only finished (R-085, R-377, D-02, D-04)."""
+    """R-160, R-219, R-450: Applied once, waits at ② uncounted, then only finished (R-085, R-377, D-02,
+    D-04)."""
     system.start()
     system.cache.outage = "connection refused"
     for _ in range(20):
@@ -201,7 +202,8 @@ def test_a_row_that_the_store_rejects_is_that_rows_failure(
 
 
 def test_a_lost_cache_is_noticed_and_filled_again(system: System) -> None:
-    """Losing the cache loses nothing; a cache that had data and lost it raises CACHE_LOST (D-31)."""
+    """R-375, INV-5: Losing the cache loses nothing; a cache that had data and lost it raises CACHE_LOST
+    (D-31)."""
     system.drain()
     system.cache.volatile = False
     system.cache.clear()

@@ -37,7 +37,7 @@ def url(server: str) -> Iterator[str]:
 
 
 def test_all_revisions_lead_to_the_declared_schema(url: str) -> None:
-    """A change of the declaration needs a revision."""
+    """R-019: A change of the declaration needs a revision."""
     declared = catalogue(url)
     assert len(declared) > 500
     drop(url)

@@ -65,7 +65,8 @@ def store(schema: str) -> Iterator[PostgresStore]:
 def test_a_frozen_server_does_not_freeze_us(
     private: PrivatePostgres, store: PostgresStore, call: str
 ) -> None:
-    """D-34: connections stay open and nothing answers; each call ends, and all works again afterwards."""
+    """R-123, D-34: connections stay open and nothing answers; each call ends, and all works again
+    afterwards."""
     private.server.freeze()
     try:
         began = time.monotonic()

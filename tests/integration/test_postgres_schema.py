@@ -59,7 +59,7 @@ def _columns(tables: Tables, table: str) -> dict[str, str]:
 
 
 def test_a_flight_has_a_column_for_each_scalar(tables: Tables) -> None:
-    """H-05: text as sent, numbers for FLIDs; singles by attribute and own text."""
+    """R-253, R-254, H-05: text as sent, numbers for FLIDs; singles by attribute and own text."""
     columns = _columns(tables, "FLIGHT_SCHD")
     for tag, scalar in SCALARS.items():
         assert columns.pop(tag) == ("bigint" if scalar.kind is Kind.FLID else "text")
@@ -71,7 +71,8 @@ def test_a_flight_has_a_column_for_each_scalar(tables: Tables) -> None:
 
 
 def test_each_collection_has_its_table(tables: Tables) -> None:
-    """R-009 to R-013, H-14: key (FLID, ORDINAL), for routes with ROUTE_KIND; a column per element key."""
+    """R-253, R-471, R-009 to R-013, H-14: key (FLID, ORDINAL), for routes with ROUTE_KIND; a column per
+    element key."""
     assert COLLECTIONS.keys() == {*DETAILS.values(), "ERUT"}
     for table, tag in DETAILS.items():
         kind = {"ROUTE_KIND"} if table == "FLIGHT_ROUTE_POINT" else set()
@@ -119,7 +120,7 @@ def roles(schema: str, tables: Tables) -> Iterator[tuple[str, str]]:
 
 
 def test_a_reader_reads_and_does_nothing_else(schema: str, tables: Tables, roles: tuple[str, str]) -> None:
-    """The documented role: SELECT on everything, no writes, no functions."""
+    """R-422: The documented role: SELECT on everything but the tokens, no writes, no functions."""
     name, reader = schema_of(schema), roles[1]
     tables.run(f"SET ROLE {reader}")
     assert tables.rows("SELECT * FROM FLIGHT_FULL") == tables.rows("SELECT * FROM REF_MASTER") == []
@@ -129,6 +130,7 @@ def test_a_reader_reads_and_does_nothing_else(schema: str, tables: Tables, roles
         "INSERT INTO COUNTERS VALUES ('x', 1)",
         f"SELECT {name}.FINISH(0, 1, now())",
         f"CREATE TABLE {name}.MINE (X integer)",
+        "SELECT * FROM API_TOKEN",
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             tables.run(forbidden)

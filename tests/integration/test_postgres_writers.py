@@ -118,7 +118,8 @@ def _tables_of(store: PostgresStore) -> Tables:
 def test_a_takeover_waits_for_a_running_step(
     schema: str, store: PostgresStore, standby: PostgresStore, tables: Tables
 ) -> None:
-    """D-34: whoever holds the lock of the pipeline ends first; then the stale leader is fenced."""
+    """R-015, R-105, D-34: whoever holds the lock of the pipeline ends first; then the stale leader is
+    fenced."""
     enqueue(store, 1)
     store.acquire_lease("a", SHORT_S)
     time.sleep(2 * SHORT_S)

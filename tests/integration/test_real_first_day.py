@@ -29,7 +29,8 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RealSet, dic
 
 
 def test_fates_and_marks(day: tuple[RealSet, dict[str, int]]) -> None:
-    """Every state, code and reason; every mailbox row is marked in whole seconds (R-143, D-25, D-43)."""
+    """R-021, R-131: Every state, code and reason; every mailbox row is marked in whole seconds (R-143,
+    D-25, D-43)."""
     made, ids = day
     rows = {row["MSG_ID"]: row for row in made.msgx().ok("messages", "--json").json}
     for name, (state, code, reason) in first_day.FATES.items():
@@ -72,7 +73,8 @@ def test_reference_alerts_and_log(day: tuple[RealSet, dict[str, int]]) -> None:
 
 
 def test_what_is_on_the_topics(day: tuple[RealSet, dict[str, int]]) -> None:
-    """Bytes on both topics: keyed notices in order per flight, full states without nulls (D-28 to D-30)."""
+    """R-362: Bytes on both topics: keyed notices in order per flight, full states without nulls (D-28 to
+    D-30)."""
     made, _ = day
     notices = made.topic("KAFKA_MSG")
     assert Counter(int(key or 0) for key, _ in notices) == first_day.EVENTS

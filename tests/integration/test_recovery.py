@@ -84,7 +84,8 @@ def plain(flights: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
 
 
 def test_a_store_restored_from_backup(msgx: Msgx) -> None:
-    """D-31: what came in after the backup, then versions above what was seen; all end with the store."""
+    """R-456, R-457, D-31: what came in after the backup, then versions above what was seen; all end with
+    the store."""
     consumer = Consumer(msgx.folder)
     done(msgx, schedule("DNLD", [fltr(1), fltr(2), fltr(3)]))
     backup = msgx.folder / "backup.db"

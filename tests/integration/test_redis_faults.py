@@ -67,6 +67,32 @@ def test_a_server_emptied_while_it_is_filled_is_filled_again(cache: RedisCache, 
     assert cache.store_id() is None
 
 
+def test_a_rebuild_that_another_overtook_changes_nothing(
+    redis: PrivateRedis, cache: RedisCache, opened: Open
+) -> None:
+    """D-34: it was stopped in the middle; the next holder has filled the cache and gone on."""
+    other = opened(redis.url)
+    theirs = [put(1, 5), put(3)]
+
+    def pages(held_up: int) -> Iterator[Sequence[CachePut]]:
+        for number, page in enumerate(([put(1)], [put(2)])):
+            if number == held_up:
+                other.rebuild("store-1", [theirs])
+                other.write([put(3, 2)])
+            yield page
+        if held_up == 2:
+            other.rebuild("store-1", [theirs])
+            other.write([put(3, 2)])
+
+    for held_up in range(3):
+        refuses(partial(cache.rebuild, "store-1", pages(held_up)), "someone else")
+        assert cache.day(DAY) == {1, 3}
+        assert cache.store_id() == "store-1"
+        assert (cache.get(1), cache.get(3)) == (put(1, 5).document, put(3, 2).document)
+        with redis.client() as asked:
+            asked.flushall()
+
+
 def test_a_restart_while_it_is_filled_is_noticed(cache: RedisCache, redis: PrivateRedis) -> None:
     def pages() -> Iterator[Sequence[CachePut]]:
         yield [put(1)]
@@ -105,7 +131,7 @@ def test_a_killed_server_is_an_outage_and_passes(cache: RedisCache, redis: Priva
 
 
 def test_a_frozen_server_costs_one_timeout(cache: RedisCache, redis: PrivateRedis, opened: Open) -> None:
-    """D-04: bounded, with a connection that is there and with a new one; then all is as before."""
+    """R-123, D-04: bounded, with a connection that is there and with a new one; then all is as before."""
     cache.write([put(1)])
     redis.server.freeze()
     try:

@@ -83,7 +83,7 @@ def test_a_flight_too_large_for_the_bus_is_dead_alone() -> None:
 
 
 def test_full_states_are_packed_by_count_and_size(system: System) -> None:
-    """R-360: whole batches of SCHD.FLTR, never above the bus's limit; newest version only (R-357)."""
+    """R-365, R-360: whole batches of SCHD.FLTR, never above the bus's limit; newest version only (R-357)."""
     system.bus.max_bytes = 700
     system.send([schedule("DNLD", [fltr(n) for n in range(1, 21)])])
     system.send([flop(7, "GTDT", gate("B1"))])

@@ -37,7 +37,8 @@ def crash_at(system: System, step: str) -> None:
 
 
 def test_a_request_is_sent_once(system: System) -> None:
-    """R-337, wire.md: one row with our number and routing; SENT; later drains send nothing more."""
+    """R-006, R-336, R-337, wire.md: one row with our number and routing; SENT; later drains send nothing
+    more."""
     asked = ask(system)
     assert system.drain().requests_sent == 1
     (row,) = system.outbound.rows()
@@ -164,7 +165,7 @@ def test_an_answer_to_a_pending_request_takes_it_through_sent(system: System) ->
 
 
 def test_no_answer_in_time(system: System) -> None:
-    """R-332: EXPIRED(timeout) after msgx.requests.timeout, not before."""
+    """R-006, R-340, R-332: EXPIRED(timeout) after msgx.requests.timeout, not before."""
     asked = ask(system)
     system.drain()
     system.clock.advance(TIMEOUT.total_seconds() - 1)
@@ -197,7 +198,8 @@ def run(system: System) -> int:
 
 
 def test_the_daily_request(system: System) -> None:
-    """FST §7.1, D-32: at its local time for the next day, again until DONE, once a day, over restarts."""
+    """R-347, R-348, FST §7.1, D-32: at its local time for the next day, again until DONE, once a day, over
+    restarts."""
     system.config = evolve(system.config, requests=RequestPolicy(daily_at=time(2)))
     system.clock.set(datetime(2027, 3, 14, 1, 59, tzinfo=SHANGHAI).astimezone(UTC))
     system.restart()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
+from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,14 @@ from embedded import System, closing_system
 from msgx_adapters.archive_fsspec import FsspecArchive
 from msgx_adapters.store_sqlite import SqliteStore
 from msgx_core.model.flight import FlightState
+from msgx_core.model.message import DecodedMessage
 from msgx_core.model.schedule import DnldCoverage
 from msgx_core.model.sis import whitelist
-from msgx_core.pipeline.pipeline import Extras, Pipeline, PipelineConfig
+from msgx_core.pipeline.pipeline import PipelineConfig
 from msgx_core.pipeline.verify import Window
-from msgx_core.ports import HistoryRecord
 from msgx_core.ports.operations import Audit
 from msgx_core.rules.policy import Policy
-from verified import run, traffic, verified
+from verified import Keeps, run, traffic, verified
 from wire import adft, fdel, flop, fltr, gate, schedule
 
 DAY = date(2030, 1, 1)
@@ -43,7 +45,7 @@ def traffic_done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[System]:
     archive = FsspecArchive.in_memory()
-    with closing_system(tmp_path / "store.db", archive=archive) as made:
+    with closing_system(tmp_path / "store.db", archive=archive, history=Keeps()) as made:
         yield made
     archive.close()
 
@@ -87,7 +89,7 @@ CHANGES = {
     "changed record": (
         "UPDATE REF_RECORD SET PAYLOAD = replace(PAYLOAD, '\"ITCD\",\"', '\"ITCD\",\"X') WHERE RTYPE = 'ARPT'"
         " AND ORDINAL = 2",
-        "RECORD",
+        "PAYLOAD",
     ),
     "updated at": (
         "UPDATE FLIGHT_SCHD SET UPDATED_AT = '2027-03-14T00:00:00.000000+00:00' WHERE FLID = {flid}",
@@ -134,12 +136,16 @@ def test_a_message_without_a_text_is_named(system: System) -> None:
 
 def test_another_text_than_the_one_decided_on_is_told(system: System) -> None:
     """D-24, D-36: the digest that was kept with the message says so."""
-    (first,) = system.send([schedule("DNLD", [fltr(1)])])
+    (first,) = system.send([schedule("DNLD", [fltr(1)], seqn=7)])
     system.drain()
     assert system.archive is not None
-    system.archive.put(first, system.clock.now(), schedule("DNLD", [fltr(1, STND="7")]))
+    system.archive.put(first, system.clock.now(), schedule("DNLD", [fltr(1, STND="7")], seqn=7))
     _, found = verified(system)
-    assert {(each.kind, each.field) for each in found} == {("message", "RAW_DIGEST"), ("flight", "STND")}
+    assert {(each.kind, each.field) for each in found} == {
+        ("message", "RAW_DIGEST"),
+        ("flight", "STND"),
+        ("event", "PAYLOAD"),
+    }
 
 
 def test_what_a_text_cannot_have_done_is_told(system: System) -> None:
@@ -203,36 +209,10 @@ def test_raised_versions_are_no_difference(system: System) -> None:
     assert verified(system)[1] == []
 
 
-class Keeps:
-    """A history store that confirms everything."""
-
-    def write(self, records: Sequence[HistoryRecord]) -> Collection[int]:
-        return [record.flid for record in records]
-
-    def remove_before(self, cutoff: datetime) -> int:
-        return 0
-
-    def ping(self) -> None:
-        """It answers."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 def sweep(system: System) -> int:
     """One sweep of the history; how many flights left."""
     system.clock.advance(1)
-    pipeline = Pipeline(
-        inbox=system.inbox,
-        store=system.store,
-        cache=system.cache,
-        bus=system.bus,
-        codec=system.codec,
-        clock=system.clock,
-        extras=Extras(history=Keeps(), archive=system.archive),
-        config=system.config,
-    )
-    return pipeline.sweep.run().archived
+    return system.pipeline.sweep.run().archived
 
 
 def test_flights_that_left_for_the_history_are_no_difference(system: System) -> None:
@@ -259,13 +239,57 @@ def test_flights_that_left_for_the_history_are_no_difference(system: System) -> 
 
 
 @pytest.mark.deep
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_a_week_of_fifty_thousand_messages(tmp_path: Path) -> None:
-    """D-36: no difference in a whole week."""
+    """D-36: no difference in a whole week with its sweeps, no message kept, each of ten changes found."""
     archive = FsspecArchive.in_folder(tmp_path / "archive")
-    with closing_system(tmp_path / "store.db", config=EVERYTHING, archive=archive) as system:
-        assert run(system, traffic(7, 1420), portion=1000) >= 50_000
-        report, found = verified(system)
+    path = tmp_path / "store.db"
+    with closing_system(path, config=EVERYTHING, archive=archive, history=Keeps()) as system:
+        sent = gone = 0
+        for portion in batched(traffic(7, 1420), 1000):
+            sent += run(system, portion, portion=1000)
+            system.clock.advance(timedelta(hours=3))
+            gone += system.pipeline.sweep.run().archived
+        assert sent >= 50_000
+        assert gone > 1000
+        held: list[int] = []
+        report, found = verified(system, progress=lambda done: held.append(decoded_messages()))
         assert found == []
         assert report.messages > 40_000
+        assert len(held) > 15
+        assert max(held) <= 1
+        change_ten(system, tmp_path / "copy.db")
     archive.close()
+
+
+def batched(items: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
+    """Portions of so many."""
+    while some := list(islice(items, size)):
+        yield some
+
+
+def decoded_messages() -> int:
+    """How many messages are in memory."""
+    return sum(isinstance(each, DecodedMessage) for each in gc.get_objects())
+
+
+def change_ten(system: System, copy: Path) -> None:
+    """Ten changes at once in a copy, each found, and nothing besides."""
+    names = [name for name in CHANGES if name not in ("state", "extra flight", "changed record")]
+    flids = [flight.flid for flight in system.store.flights(state="ACTIVE", limit=5000) if alone(flight)]
+    chosen = dict(zip(names, flids, strict=False))
+    system.store.connection.run("VACUUM INTO :copy", {"copy": str(copy)})
+    raw = sqlite3.connect(copy, isolation_level=None)
+    for name, flid in chosen.items():
+        assert raw.execute(CHANGES[name][0].format(flid=flid)).rowcount == 1
+    raw.close()
+    store = SqliteStore.open(copy)
+    try:
+        found = verified(system, store=store)[1]
+    finally:
+        store.close()
+    fields = {each.field for each in found}
+    assert len(chosen) == 10
+    assert {CHANGES[name][1].format(flid=flid) for name, flid in chosen.items()} <= fields
+    expected = {str(flid) for flid in chosen.values()}
+    assert {each.key for each in found if each.kind == "flight"} <= expected

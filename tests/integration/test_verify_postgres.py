@@ -17,7 +17,7 @@ from msgx_adapters.codec_lxml import LxmlCodec
 from msgx_adapters.inbox_memory import MemoryInbox
 from msgx_adapters.store_postgres import PostgresStore
 from msgx_core.model.sis import whitelist
-from msgx_core.pipeline.comparing import Difference
+from msgx_core.pipeline.differences import Difference
 from msgx_core.pipeline.pipeline import Extras, Pipeline, PipelineConfig
 from msgx_core.pipeline.recompute import Policies
 from msgx_core.pipeline.verify import Report, Verifier
@@ -67,7 +67,7 @@ def verified(store: PostgresStore, archive: FsspecArchive) -> tuple[Report, list
         return None if key is None else archive.get(key)
 
     found: list[Difference] = []
-    policies = Policies(POLICY, store.pins(), ZoneInfo)
+    policies = Policies.kept_in(store, POLICY, ZoneInfo)
     return Verifier(store, text, LxmlCodec(), policies, found.append).run(), found
 
 

@@ -11,6 +11,7 @@ from attrs import evolve
 from embedded import System, closing_system
 from msgx_core.errors import Transient
 from msgx_core.pipeline.pipeline import PipelineConfig
+from msgx_core.ports import Silent
 from msgx_core.ports.operations import Audit
 from msgx_core.rules.retry import WritebackPolicy
 from wire import flop, fltr, gate, schedule
@@ -85,6 +86,33 @@ def test_a_row_that_is_gone_is_abandoned_with_an_alert(system: System) -> None:
     assert [r["MSG_ID"] for r in system.store.writebacks(abandoned=True)] == ids
 
 
+class Heard(Silent):
+    """Telemetry that remembers events."""
+
+    def __init__(self) -> None:
+        self.why: list[object] = []
+
+    def event(self, name: str, /, **fields: object) -> None:
+        self.why.append(fields.get("why"))
+
+
+def test_why_a_mark_was_refused_is_told_in_words(system: System) -> None:
+    """The event says `MISSING_ROW`, as the row does, or what the mailbox said."""
+    ids = system.send([flop(1, "GTDT", gate("B1")), flop(1, "GTDT", gate("B2"))])
+    system.start()
+    system.pipeline.intake.scan()
+    heard = Heard()
+    sweep = evolve(system.pipeline.writeback, telemetry=heard)
+    system.pipeline.pump.tick()
+    system.inbox.delete(ids[0])
+    sweep.sweep()
+    system.pipeline.pump.tick()
+    system.inbox.refuse_marks = {ids[1]: "lock wait timeout"}
+    sweep.sweep()
+    assert heard.why[0] == "MISSING_ROW"
+    assert "lock wait timeout" in str(heard.why[1])
+
+
 def test_raw_text_that_is_gone_is_malformed(system: System) -> None:
     """R-062, H-10: absent or blank text is `raw-missing`."""
     system.start()
@@ -96,7 +124,8 @@ def test_raw_text_that_is_gone_is_malformed(system: System) -> None:
 
 
 def test_past_r_the_last_failed_try_abandons(system: System) -> None:
-    """TRANSIENT_DEADLINE never before a try at or after R; a resume grants one more (D-38, R-139, R-146)."""
+    """R-434: TRANSIENT_DEADLINE never before a try at or after R; a resume grants one more (D-38, R-139,
+    R-146)."""
     ids = system.send([flop(1, "GTDT", gate("B1"))])
     system.inbox.refuse_marks = {ids[0]: "lock wait timeout"}
     system.drain()

@@ -36,7 +36,8 @@ class Answer:
 def environment(**more: str) -> dict[str, str]:
     """Ours without settings of msgx, and with its sources."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("MSGX_")}
-    return {**own, "PYTHONPATH": str(SOURCES), "PYTHONUTF8": "1", **more}
+    # No two tests may want the same address; those of the HTTP interface give one of their own.
+    return {**own, "MSGX_HTTP_BIND": "off", "PYTHONPATH": str(SOURCES), "PYTHONUTF8": "1", **more}
 
 
 @frozen

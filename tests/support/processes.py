@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from attrs import define, field
 
@@ -21,6 +21,7 @@ from msgx_app.daemon import Monitor, serve
 from msgx_app.daemon.tally import Tally
 from msgx_app.profiles import render_profile
 from msgx_app.settings import Settings, load_settings
+from msgx_core.ports import Telemetry
 
 IN_MEMORY = {
     "msgx.airport.code": "KMG",
@@ -33,6 +34,7 @@ IN_MEMORY = {
     "msgx.pipeline.poll-interval-idle": "50ms",
     "msgx.pipeline.backfill-interval": "50ms",
     "msgx.schd.flush-interval": "50ms",
+    "msgx.http.bind": "off",
 }
 
 
@@ -63,15 +65,15 @@ def opened(config: Path, *, create: bool = False) -> Iterator[Container]:
         yield container
 
 
-def msgx(config: Path, *args: str) -> subprocess.Popen[str]:
-    """Start a command on a configuration."""
+def msgx(config: Path, *args: str, log: IO[str] | None = None) -> subprocess.Popen[str]:
+    """Start a command on a configuration; what it tells goes to `log`, else into the pipe."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("MSGX_")}
     return subprocess.Popen(
         [sys.executable, "-m", "msgx_app", *args, "--config", str(config)],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.PIPE if log is None else log,
         text=True,
-        env={**env, "PYTHONPATH": str(Path(msgx_app.__file__).parents[1])},
+        env={**env, "MSGX_HTTP_BIND": "off", "PYTHONPATH": str(Path(msgx_app.__file__).parents[1])},
     )
 
 
@@ -143,12 +145,12 @@ class Served:
 
 
 @contextmanager
-def served(settings: Settings) -> Iterator[Served]:
-    """A daemon that is ended at the end, if it was started."""
+def served(settings: Settings, behind: Telemetry | None = None) -> Iterator[Served]:
+    """A daemon that is ended at the end, if it was started. `behind` is told what is counted, too."""
     from msgx_app.backends import system_clock
 
     clock = system_clock()
-    tally = Tally(clock, events=1000)
+    tally = Tally(clock, behind, events=1000)
     with open_container(settings, create=True, clock=clock, telemetry=tally) as container:
         daemon = Served(container, tally)
         try:

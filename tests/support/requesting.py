@@ -1,13 +1,13 @@
-"""The wired system that asks upstream: requests, what is in the outbound table, and crashes anywhere."""
+"""The wired system that asks upstream: requests, what is in the outbound table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
 
-from embedded import SimulatedCrash, System, closing_system
+from embedded import System, closing_system
 from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.ports.operations import Audit
 from wire import fltr, schedule
@@ -68,38 +68,3 @@ def deleted(system: System) -> set[int]:
 def alerts(system: System) -> list[str]:
     """Codes of all alerts."""
     return [row["CODE"] for row in system.store.alerts(acknowledged=True)]
-
-
-def steps_of(scenario: Callable[[System], None]) -> list[str]:
-    """The step boundaries that a scenario passes, in order."""
-    passed: list[str] = []
-    with window() as system:
-        system.on_step = passed.append
-        scenario(system)
-    return passed
-
-
-@contextmanager
-def crashing(at: int) -> Iterator[System]:
-    """A system that crashes once at the step of that number, and goes on with `survived`."""
-    left = at
-
-    def count(name: str) -> None:
-        nonlocal left
-        left -= 1
-        if left == -1:
-            raise SimulatedCrash(name)
-
-    with window() as system:
-        system.on_step = count
-        yield system
-
-
-def survived(system: System) -> None:
-    """Drain to the end; a crash on the way is followed by a new process."""
-    while True:
-        try:
-            system.drain()
-            return
-        except SimulatedCrash:
-            system.restart(clean=False)

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from datetime import date, timedelta
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import date, datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
 
 from embedded import System
 from msgx_app.simulator import SimulationPlan, simulate
-from msgx_core.pipeline.comparing import Difference
+from msgx_core.pipeline.differences import Difference
 from msgx_core.pipeline.recompute import Policies
-from msgx_core.pipeline.verify import Report, Verifier, Window
-from msgx_core.ports import RawText, Store
+from msgx_core.pipeline.verify import Report, Verifier, Window, ignore
+from msgx_core.ports import HistoryRecord, RawText, Store
 from msgx_core.ports.operations import Row
 
 DAY = date(2027, 3, 14)
+
+
+class Keeps:
+    """A history store that confirms everything."""
+
+    def write(self, records: Sequence[HistoryRecord]) -> Collection[int]:
+        return [record.flid for record in records]
+
+    def remove_before(self, cutoff: datetime) -> int:
+        return 0
+
+    def ping(self) -> None:
+        """It answers."""
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def traffic(days: int, flights: int, *, seed: int = 7, faults: float = 0.01) -> Iterator[bytes]:
@@ -50,20 +66,23 @@ def archived(system: System) -> Callable[[Row], RawText | None]:
 
     def text(row: Row) -> RawText | None:
         assert system.archive is not None
-        key = system.archive.find(row["MSG_ID"], row.get("RECEIVED_AT") or row["ENQUEUED_AT"])
+        key = system.archive.find(row["MSG_ID"], row.get("RECEIVED_AT") or row.get("ENQUEUED_AT"))
         return None if key is None else system.archive.get(key)
 
     return text
 
 
 def verified(
-    system: System, window: Window | None = None, store: Store | None = None
+    system: System,
+    window: Window | None = None,
+    store: Store | None = None,
+    progress: Callable[[int], None] = ignore,
 ) -> tuple[Report, list[Difference]]:
     """The report, and every difference."""
     found: list[Difference] = []
     read = system.store if store is None else store
-    policies = Policies(system.policy, read.pins(), ZoneInfo)
+    policies = Policies.kept_in(read, system.policy, ZoneInfo)
     assert system.archive is not None
     steps = system.archive.steps
-    verifier = Verifier(read, archived(system), system.codec, policies, found.append, steps=steps)
+    verifier = Verifier(read, archived(system), system.codec, policies, found.append, progress, steps)
     return verifier.run(window), found

@@ -14,7 +14,7 @@ from msgx_app.cli.parts import with_store
 
 app = new_app()
 
-COLUMNS = "ALERT_ID CODE MSG_ID FLID CREATED_AT ACKED_AT DETAIL".split()
+COLUMNS = "ALERT_ID CODE MSG_ID FLID CREATED_AT ENDED_AT ACKED_AT DETAIL".split()
 
 
 @app.callback(invoke_without_command=True)
@@ -26,7 +26,7 @@ def alerts(
     everything: Annotated[bool, typer.Option("--all", help="Acknowledged ones too.")] = False,
     limit: Limit = None,
 ) -> None:
-    """Open alerts by id; or acknowledge some."""
+    """Open alerts by id; or acknowledge some. ENDED_AT is when an outage was over."""
     if not lists(context):
         return
     with with_store(common) as at:

@@ -26,6 +26,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[Entry, ...]], ...]] = (
             Entry("init", "setup:init", "write a commented configuration, make mailbox and store"),
             Entry("config", "config:app", "show the values in force, check them and the services"),
             Entry("migrate", "setup:migrate", "bring the store's schema up"),
+            Entry("token", "token:app", "who may use the HTTP interface"),
+            Entry("schema", "schema:schema", "what consumers read: JSON Schemas, AsyncAPI, OpenAPI"),
         ),
     ),
     (
@@ -50,6 +52,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[Entry, ...]], ...]] = (
             Entry("snapshots", "snapshots:snapshots", "the schedule log"),
             Entry("verify", "verify:verify", "compute flights again from the archive and compare"),
             Entry("requests", "requests:requests", "what the AODB was asked for, and the answers"),
+            Entry("jobs", "jobs:jobs", "work left to the daemon, and what came of it"),
         ),
     ),
     (

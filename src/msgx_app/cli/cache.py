@@ -7,9 +7,13 @@ from contextlib import contextmanager
 
 from msgx_app.cli import output
 from msgx_app.cli.app import new_app
-from msgx_app.cli.options import Common, command
+from msgx_app.cli.jobs import Leaving, NoWait, ViaDaemon, WaitAtMost, leave
+from msgx_app.cli.options import Actor, Common, OptionalReason, command
+from msgx_core.model.job import JobKind
 
 app = new_app()
+
+_REMEDY = "let it do this: msgx cache rebuild --via-daemon"
 
 
 @app.callback()
@@ -23,12 +27,32 @@ def cache() -> None:
 
 
 @app.command("rebuild")
-@command("msgx cache rebuild")
-def rebuild(common: Common) -> None:
+@command("msgx cache rebuild", 'msgx cache rebuild --via-daemon --reason "Redis was replaced"')
+def rebuild(
+    common: Common,
+    *,
+    via_daemon: ViaDaemon = False,
+    no_wait: NoWait = False,
+    wait_at_most: WaitAtMost = None,
+    reason: OptionalReason = None,
+    actor: Actor = None,
+) -> None:
     """Make the cache exactly the live flights of the store.
 
     Needs the lease: while another instance is at work it exits with 1 and names it.
+
+    With --via-daemon it is left to the holder as a job, and its end is waited for: 0 when it is done, 1
+    when it failed, has not ended in time, or nobody holds the lease. The job stays: `msgx jobs` lists it, the
+    next holder runs it.
     """
+    how = Leaving(via_daemon, no_wait, wait_at_most, reason, actor)
+    if how.wanted:
+        leave(common, JobKind.CACHE_REBUILD, how, lambda job: print(job.detail))
+        return
+    _rebuild(common)
+
+
+def _rebuild(common: Common) -> None:
     from msgx_app.cli.supervise import holder_name, lease_held
     from msgx_app.container import open_container
 
@@ -38,7 +62,8 @@ def rebuild(common: Common) -> None:
         def waiting(holder: str) -> None:
             output.note(f"waiting: {holder} holds the lease, or was killed and left it")
 
-        with lease_held(container, holder_name("cache-rebuild"), waiting=waiting), _progress() as show:
+        lease = lease_held(container, holder_name("cache-rebuild"), waiting=waiting, remedy=_REMEDY)
+        with lease, _progress() as show:
             flights = container.pipeline.cache_keeper.rebuild(show)
         volatile = container.cache.volatile
     if volatile:

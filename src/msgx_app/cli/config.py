@@ -7,7 +7,7 @@ from typing import Any
 
 from msgx_app.cli import output
 from msgx_app.cli.app import new_app
-from msgx_app.cli.errors import EXIT_CONFIG, Exiting, config_text
+from msgx_app.cli.errors import EXIT_CONFIG, Exiting, config_text, exit_code_of
 from msgx_app.cli.options import Common, command
 
 app = new_app()
@@ -52,13 +52,14 @@ def show(common: Common) -> None:
 @app.command("check")
 @command("msgx config check", "msgx config check --config /etc/msgx/msgx.toml --json")
 def check(common: Common) -> None:
-    """All problems of the configuration at once; then whether each service answers.
+    """All problems of the configuration at once; then whether each service answers and lets us in.
 
-    Exits with 3 for problems, 4 when a service does not answer.
+    Also whether the mailbox may be written and the topics are there; nothing is changed, no topic is made.
+    Exits with 3 for problems, 4 when a service does not answer or does not let us in.
     """
     from msgx_app import backends
-    from msgx_app.cli.services import ask_all
-    from msgx_app.container import without_effect
+    from msgx_app.answers.services import ask_all
+    from msgx_app.container import remarks
     from msgx_app.settings import ConfigProblems
     from msgx_core.pipeline.selfcheck import check_numbers
 
@@ -72,19 +73,19 @@ def check(common: Common) -> None:
         asked = ask_all(loaded.settings, backends.system_clock(), opened)
     rows = [answer.row for answer in asked.answers]
     if common.as_json:
-        notes = list(without_effect(loaded.settings))
+        notes = list(remarks(loaded.settings))
         problems = [{"LEGAL": text} for text in wrong]
         output.print_json({"PROBLEMS": problems, "NOTES": notes, "SERVICES": rows})
     else:
         where = common.config_path() or "defaults and environment (there is no file)"
         print(f"{where}: {f'{len(wrong)} problems' if wrong else 'ok'}")
-        for text in (*wrong, *without_effect(loaded.settings)):
+        for text in (*wrong, *remarks(loaded.settings)):
             output.note(text)
         output.print_rows(rows, ("SERVICE", "OK", "URL", "ERROR"), empty="")
     if wrong:
         raise Exiting(EXIT_CONFIG)
-    if asked.exit_code:
-        raise Exiting(asked.exit_code)
+    if code := exit_code_of(asked.answers):
+        raise Exiting(code)
 
 
 def _print_problems(common: Common, error: Any) -> None:

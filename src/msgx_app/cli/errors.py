@@ -4,8 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgx_app.refusals import Negative
+
+if TYPE_CHECKING:
+    from msgx_app.answers.services import Answer
+
+__all__ = [
+    "EXIT_BROKEN_PIPE",
+    "EXIT_CONFIG",
+    "EXIT_FAULT",
+    "EXIT_INTERRUPTED",
+    "EXIT_NEGATIVE",
+    "EXIT_OK",
+    "EXIT_SERVICE",
+    "EXIT_USAGE",
+    "Exiting",
+    "Negative",
+    "config_text",
+    "exit_code_of",
+    "explain",
+    "guarded",
+]
 
 EXIT_OK = 0
 EXIT_NEGATIVE = 1
@@ -15,10 +38,6 @@ EXIT_SERVICE = 4
 EXIT_FAULT = 70
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
-
-
-class Negative(Exception):
-    """The answer is no: not found, refused, still waiting. The text says what and why."""
 
 
 class Exiting(Exception):
@@ -57,6 +76,14 @@ def guarded() -> Iterator[None]:
         sys.exit(code)
 
 
+def exit_code_of(answers: Sequence[Answer]) -> int:
+    """4 when a service does not answer, else 3 when one is misconfigured, else 0."""
+    failed = [answer for answer in answers if answer.error is not None]
+    if any(not answer.misconfigured for answer in failed):
+        return EXIT_SERVICE
+    return EXIT_CONFIG if failed else EXIT_OK
+
+
 def explain(error: Exception) -> tuple[int, str]:
     """The exit code of an error and its paragraph."""
     from msgx_core.errors import ConfigError, MsgxError, Transient
@@ -67,7 +94,7 @@ def explain(error: Exception) -> tuple[int, str]:
         case ConfigError(problems=problems):
             return EXIT_CONFIG, config_text(problems)
         case Transient(service=service, detail=detail):
-            return EXIT_SERVICE, f"msgx: the {service} does not answer: {detail}"
+            return EXIT_SERVICE, f"msgx: the {service} cannot be used: {detail}"
         case MsgxError():
             return EXIT_NEGATIVE, f"msgx: {error}"
         case OSError():

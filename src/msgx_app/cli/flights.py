@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from msgx_app.answers.documents import document
 from msgx_app.cli import output, times
 from msgx_app.cli.app import new_app
 from msgx_app.cli.errors import Negative
@@ -15,9 +16,6 @@ from msgx_core.model.flight import FlightState, FlightStatus
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.render import flight_document
 from msgx_core.rules.values import parse_flid
-
-if TYPE_CHECKING:
-    from msgx_app.cli.texts import Texts
 
 app = new_app()
 
@@ -90,11 +88,6 @@ def show(
             _print_flight(document(state, at.policy))
 
 
-def document(state: FlightState, policy: Policy) -> dict[str, Any]:
-    """The full state as on the bus, and when the flight was first seen."""
-    return {**flight_document(state, policy), "CREATED_AT": state.created_at}
-
-
 def _board_row(state: FlightState, policy: Policy) -> dict[str, Any]:
     row = flight_document(state, policy)
     row["GATE"] = " ".join(gate.get("GATE", "?") for gate in row.get("GTDT", ()))
@@ -103,37 +96,16 @@ def _board_row(state: FlightState, policy: Policy) -> dict[str, Any]:
 
 
 def _history(at: WithStore, state: FlightState, *, as_json: bool) -> None:
-    from msgx_app.cli.texts import Texts
+    from msgx_app.answers.histories import versions
+    from msgx_app.answers.texts import Texts
 
     with Texts(at) as texts:
-        rows = _versions(at, texts, state.flid)
+        rows = versions(at, texts, state.flid)
     if as_json:
         output.print_json_array(rows)
         return
     told = [{**row, "VALUES": " ".join(map(_told, row.get("VALUES", ())))} for row in rows]
     output.print_rows(told, VERSIONS, empty=f"no versions of flight {state.flid} are remembered any more")
-
-
-def _versions(at: WithStore, texts: Texts, flid: int) -> list[dict[str, Any]]:
-    """Each remembered version with its message, and before and after of each tag where they are known."""
-    from zoneinfo import ZoneInfo
-
-    from msgx_app import backends
-    from msgx_app.cli.previews import changes
-    from msgx_core.pipeline.history_of import versions_of
-    from msgx_core.pipeline.past import Past
-    from msgx_core.pipeline.recompute import Policies
-
-    policies = Policies(at.policy, at.store.pins(), ZoneInfo)
-    past = Past(at.store, texts.text, backends.open_codec(at.settings), policies)
-    rows = []
-    for version in versions_of(flid, past):
-        message = {tag: version.message[tag] for tag in ("TYPE", "STYP", "SEQN") if tag in version.message}
-        row = {"EVENT_ID": version.event["EVENT_ID"], **version.event["PAYLOAD"], **message}
-        if version.after is not None:
-            row["VALUES"] = changes(version.before, version.after, at.policy)
-        rows.append(row)
-    return rows
 
 
 def _told(change: dict[str, Any]) -> str:

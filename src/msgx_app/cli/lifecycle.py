@@ -10,12 +10,16 @@ import typer
 
 from msgx_app.cli import output
 from msgx_app.cli.errors import EXIT_INTERRUPTED, Exiting, Negative
-from msgx_app.cli.options import Common, command
+from msgx_app.cli.jobs import Leaving, NoWait, ViaDaemon, WaitAtMost, leave
+from msgx_app.cli.options import Actor, Common, OptionalReason, command
+from msgx_core.model.job import JobKind
 
 if TYPE_CHECKING:
+    from msgx_core.model.job import Job
     from msgx_core.pipeline.retention import RetentionSweep
     from msgx_core.pipeline.sweep import SweepResult
 
+_REMEDY = "let it do this: msgx sweep --via-daemon"
 _WHY = {
     "dead": "dead, a person has to requeue or discard them",
     "pending": "not sent yet",
@@ -30,28 +34,51 @@ _OBJECTS = {
     "PROC_STATE": "msgx.pipeline.proc-retention",
     "SCHD_SNAP_LOG": "msgx.pipeline.snap-log-retention",
     "REQ_TRACK": "msgx.pipeline.request-retention",
+    "OPS_JOB": "msgx.pipeline.request-retention",
     "SCHD_GEN": "msgx.pipeline.ledger-retention",
     "HISTORY": "msgx.history.retention",
 }
 
 
-@command("msgx sweep", "msgx sweep --json")
-def sweep(common: Common) -> None:
+@command("msgx sweep", "msgx sweep --via-daemon --json")
+def sweep(
+    common: Common,
+    *,
+    via_daemon: ViaDaemon = False,
+    no_wait: NoWait = False,
+    wait_at_most: WaitAtMost = None,
+    reason: OptionalReason = None,
+    actor: Actor = None,
+) -> None:
     """Write ended flights to the history store and remove those that it confirms.
 
     Needs the lease: beside a running daemon, which does this every hour, it exits with 1 and names the
     holder. What the history store rejects, answers unclearly or not at all stays for the next sweep.
+
+    With --via-daemon it is left to the holder as a job, and its end is waited for: 0 when it is done, 1
+    when it failed, has not ended in time, or nobody holds the lease. The job stays: `msgx jobs` lists it, the
+    next holder runs it.
     """
+    how = Leaving(via_daemon, no_wait, wait_at_most, reason, actor)
+    if how.wanted:
+        leave(common, JobKind.SWEEP, how, _print_job)
+        return
+    _sweep(common)
+
+
+def _sweep(common: Common) -> None:
     from msgx_app.cli.supervise import Interrupted, holder_name, lease_held, stop_on_signals
     from msgx_app.container import open_container
+    from msgx_core.pipeline.jobs import NO_HISTORY
 
     settings = common.load().settings
     if settings.history.url is None:
-        raise Negative("refused: msgx.history.url is not set; without a history store nothing is removed")
+        raise Negative(f"refused: {NO_HISTORY}")
     with stop_on_signals() as stop, open_container(settings, log="console") as container:
         container.pipeline.pin()
         try:
-            with lease_held(container, holder_name("sweep"), stop=stop, waiting=_waiting) as grant:
+            lease = lease_held(container, holder_name("sweep"), stop=stop, waiting=_waiting, remedy=_REMEDY)
+            with lease as grant:
                 container.pipeline.prepare(grant)
                 with _progress() as show:
                     result = container.pipeline.sweep.run(stop.is_set, show)
@@ -122,11 +149,17 @@ def _waiting(holder: str) -> None:
     output.note(f"waiting: {holder} holds the lease, or was killed and left it")
 
 
+def _print_job(job: Job) -> None:
+    from msgx_core.pipeline.sweep import SweepResult
+
+    _print_sweep(SweepResult(**{name.lower(): n for name, n in job.counts.items()}), as_json=False)
+
+
 def _print_sweep(result: SweepResult, *, as_json: bool) -> None:
-    from attrs import asdict
+    from msgx_core.pipeline.jobs import sweep_counts
 
     if as_json:
-        output.print_json({name.upper(): n for name, n in asdict(result).items()})
+        output.print_json(sweep_counts(result))
         return
     output.print_facts(
         [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgx_app.answers.replays import result_rows
 from msgx_app.cli import output
 from msgx_app.cli.options import Common
 from msgx_core.ports.operations import OperatorResult, Row
@@ -36,10 +37,7 @@ def print_results(
 ) -> bool:
     """What became of each target of an operator action; True when none was refused."""
     if common.as_json:
-        output.print_json_array(
-            {key: result.target, "DONE": result.refused is None, "REFUSED": result.refused}
-            for result in results
-        )
+        output.print_json_array(result_rows(results, key))
     else:
         for result in results:
             print(f"{result.target}\t{done if result.refused is None else f'refused: {result.refused}'}")

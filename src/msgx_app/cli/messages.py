@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from attrs import evolve
 
+from msgx_app.answers.documents import message_story
 from msgx_app.cli import output, times
 from msgx_app.cli.app import new_app
 from msgx_app.cli.errors import Exiting, Negative
@@ -28,7 +29,6 @@ _TIMES = (
     ("BACKFILL_NEXT_AT", "next write-back"),
     ("BACKFILL_ABANDONED_AT", "write-back given up"),
 )
-_ALL = 1_000_000_000
 
 MsgId = Annotated[int, typer.Argument(metavar="ID", help="MSG_ID: the id in the mailbox.")]
 
@@ -105,26 +105,11 @@ def show(
 
             print_raw(at, dict(row), as_json=common.as_json)
             return
-        story = _story(at, row)
+        story = message_story(at.store, row)
     if common.as_json:
         output.print_json(story)
     else:
         _print_story(story)
-
-
-def _story(at: WithStore, row: Row) -> dict[str, Any]:
-    msg_id = row["MSG_ID"]
-    return {
-        **row,
-        "EVENTS": at.store.message_events(msg_id),
-        "SNAPSHOTS": [each for each in at.store.snapshots(_ALL) if each["MSG_ID"] == msg_id],
-        "ALERTS": [each for each in at.store.alerts(True, _ALL) if each.get("MSG_ID") == msg_id],
-        "AUDIT": [
-            each
-            for each in at.store.audit(_ALL)
-            if each["TARGET"] == msg_id and each["ACTION"] in ("replay", "readmit", "resume_writeback")
-        ],
-    }
 
 
 def _print_story(story: dict[str, Any]) -> None:

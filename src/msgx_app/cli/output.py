@@ -7,10 +7,10 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from msgx_core.rules.render import utc_text
+from msgx_app.answers.machine import machine
 
 T = TypeVar("T")
 
@@ -21,25 +21,6 @@ _PAGE = 500
 def on_terminal() -> bool:
     """Whether people read standard output."""
     return sys.stdout.isatty()
-
-
-def machine(value: Any) -> Any:
-    """A value as JSON has it: UTC texts, days, no keys without value."""
-    match value:
-        case datetime():
-            return utc_text(value.astimezone(UTC))
-        case date():
-            return value.isoformat()
-        case enum.Enum():
-            return value.value
-        case Mapping():
-            return {key: machine(each) for key, each in value.items() if each is not None}
-        case list() | tuple():
-            return [machine(each) for each in value]
-        case set() | frozenset():
-            return sorted(machine(each) for each in value)
-        case _:
-            return value
 
 
 def json_text(value: Any) -> str:

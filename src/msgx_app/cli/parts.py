@@ -8,28 +8,13 @@ from contextlib import contextmanager
 from attrs import frozen
 
 from msgx_app import backends
+from msgx_app.answers.parts import Base, WithStore
 from msgx_app.cli.errors import Negative
 from msgx_app.cli.options import Common
 from msgx_app.container import policy_of
-from msgx_app.settings import Settings
-from msgx_core.ports import Clock, Inbox, Store
-from msgx_core.rules.policy import Policy
+from msgx_core.ports import Inbox
 
-
-@frozen
-class Base:
-    """Settings, the rules' choices and the clock."""
-
-    settings: Settings
-    policy: Policy
-    clock: Clock
-
-
-@frozen
-class WithStore(Base):
-    """The store is open."""
-
-    store: Store
+__all__ = ["Base", "WithInbox", "WithStore", "base", "with_inbox", "with_store"]
 
 
 @frozen

@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from msgx_app.answers.documents import category_of, reference_row, resource_rows
 from msgx_app.cli import output, times
 from msgx_app.cli.errors import Negative
 from msgx_app.cli.options import Common, command
 from msgx_app.cli.parts import with_store
+from msgx_app.refusals import BadValue
 from msgx_core.model.reference import RefRecord
-from msgx_core.model.sis import CATEGORIES, RSTA
-from msgx_core.rules.reference import is_available, statuses
-from msgx_core.rules.render import node_document, node_xml, reference_document
+from msgx_core.model.sis import RSTA
+from msgx_core.rules.render import node_document
 
 _SHORT = 100
 
@@ -26,17 +27,16 @@ def ref(
     key: Annotated[str | None, typer.Argument(metavar="KEY", help="One record's key.")] = None,
 ) -> None:
     """Reference data of a category by key; each record whole, as it was sent."""
-    category = rtype.strip().upper()
-    if category not in CATEGORIES and category != RSTA:
-        raise typer.BadParameter(f"{rtype!r}: one of {' '.join(CATEGORIES)} {RSTA}", param_hint="RTYPE")
+    try:
+        category = category_of(rtype)
+    except BadValue as error:
+        raise typer.BadParameter(str(error), param_hint="RTYPE") from error
     with with_store(common) as at:
         records = at.store.references(category, key)
     if key is not None and not records:
         raise Negative(f"{category} has no record {key}")
     if common.as_json:
-        output.print_json_array(
-            {**reference_document(record), "XML": node_xml(record.node)} for record in records
-        )
+        output.print_json_array(map(reference_row, records))
     elif key is not None:
         for record in records:
             _print_record(record)
@@ -81,19 +81,7 @@ def resources(
     with with_store(common) as parts:
         now = parts.clock.now()
         instant = now if at is None else times.parse_instant(at, parts.policy, now, "--at")
-        found = statuses(parts.store.references(RSTA), parts.policy)
-    rows = [
-        {
-            "RTYP": status.rtyp,
-            "RSID": status.rsid,
-            "STAT": status.stat,
-            "AVAILABLE": is_available(status, instant),
-            "STARTS_AT": status.starts_at,
-            "ENDS_AT": status.ends_at,
-            "MSG_ID": status.msg_id,
-        }
-        for status in found
-    ]
+        rows = resource_rows(parts.store.references(RSTA), parts.policy, instant)
     if common.as_json:
         output.print_json_array(rows)
     else:

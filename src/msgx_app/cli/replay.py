@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from msgx_app.cli import output
-from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting, Negative
+from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting
 from msgx_app.cli.listing import print_results
 from msgx_app.cli.options import Actor, Common, OptionalReason, audit, command
-from msgx_app.cli.parts import WithStore, with_store
-from msgx_core.ports.operations import Audit, OperatorResult
+from msgx_app.cli.parts import with_store
 
 
 @command(
@@ -38,7 +36,7 @@ def replay(
     actor: Actor = None,
 ) -> None:
     """Let failed and dead messages run again, under the same identity, in mailbox order from there."""
-    from msgx_core.rules.replay import REPLAY_WHITELIST
+    from msgx_app.answers.replays import replayed
 
     wanted = list(dict.fromkeys(msg_ids))
     if dry_run:
@@ -50,48 +48,26 @@ def replay(
     if archived and force:
         raise typer.BadParameter("not together with --from-archive", param_hint="--force")
     with with_store(common) as at:
-        if archived:
-            results: Sequence[OperatorResult] = _from_archive(at, wanted, who)
-        else:
-            results = at.store.replay(wanted, () if force else REPLAY_WHITELIST, who, at.clock.now())
+        results = replayed(at, wanted, who, force=force, archived=archived)
     if not print_results(common, results, key="MSG_ID", done="pending again"):
         raise Exiting(EXIT_NEGATIVE)
 
 
-def _from_archive(at: WithStore, msg_ids: list[int], who: Audit) -> list[OperatorResult]:
-    """Let the pump find the archived text of each; those that have none are refused."""
-    from msgx_app.cli.raw import from_archive
-    from msgx_core.rules.policy_text import raw_grounds
-
-    grounds: dict[int, str] = {}
-    refused: dict[int, OperatorResult] = {}
-    for msg_id in msg_ids:
-        row = at.store.message(msg_id)
-        if row is None:
-            refused[msg_id] = OperatorResult(msg_id, "unknown message")
-            continue
-        try:
-            grounds[msg_id] = raw_grounds(from_archive(at, row)[0])
-        except Negative as error:
-            refused[msg_id] = OperatorResult(msg_id, str(error))
-    done = at.store.replay_from_archive(grounds, who, at.clock.now())
-    results = refused | {result.target: result for result in done}
-    return [results[msg_id] for msg_id in msg_ids]
-
-
 def _dry_run(common: Common, msg_ids: list[int], *, force: bool, archived: bool) -> None:
-    from msgx_app.cli.parts import Base
-    from msgx_app.cli.previews import preview_document
-    from msgx_app.cli.raw import from_archive
+    from msgx_app.answers.parts import Base
+    from msgx_app.answers.previews import Previewer
+    from msgx_app.answers.raw import from_archive
     from msgx_app.container import open_container
 
     with open_container(common.load().settings, log="console") as container:
-        at = Base(container.settings, container.pipeline.config.policy, container.clock)
+        pipeline = container.pipeline
+        at = Base(container.settings, pipeline.config.policy, container.clock)
+        previewer = Previewer(pipeline.replay, container.store, pipeline.config.policy)
         found = []
         for msg_id in msg_ids:
             row = container.store.message(msg_id) if archived else None
             raw = None if row is None else from_archive(at, row)[1]
-            found.append(preview_document(container, msg_id, force=force, raw=raw))
+            found.append(previewer.document(msg_id, force=force, raw=raw))
     if common.as_json:
         output.print_json_array(found)
     else:

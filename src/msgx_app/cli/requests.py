@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from msgx_app.answers.documents import category_of, request_row
+from msgx_app.answers.requests import asked, reference_request, schedule_request
 from msgx_app.cli import output
 from msgx_app.cli.app import new_app
-from msgx_app.cli.errors import Negative
 from msgx_app.cli.listing import print_list
 from msgx_app.cli.options import Actor, Common, Limit, Reason, audit, command, lists
 from msgx_app.cli.parts import WithStore, with_store
-from msgx_app.cli.times import parse_day
-from msgx_core.errors import Conflict
-from msgx_core.model.request import Request, RequestSlot, RequestState
-from msgx_core.model.sis import CATEGORIES, RSTA
-from msgx_core.rules.outbound import asked_window
-
-if TYPE_CHECKING:
-    from msgx_core.ports.operations import Audit
+from msgx_app.refusals import BadValue
+from msgx_core.model.request import Request
 
 app = new_app()
 
 COLUMNS = "REQUEST_ID SLOT ASKS_FOR STATE REASON SEQN CREATED_AT SENT_AT CLOSED_AT RESP_MSG_ID".split()
-_RANGE = ".."
 
 
 @app.callback(invoke_without_command=True)
@@ -63,11 +56,7 @@ def schedule(
     """
     who = audit(actor, reason)
     with with_store(common) as at:
-        first, last = _days(days, at)
-        wanted = Request(
-            0, RequestSlot.RQFD, RequestState.PENDING, at.clock.now(), first_day=first, last_day=last
-        )
-        made = _create(at, wanted, who)
+        made = asked(_schedule(days, at), at, who)
     _tell(common, made)
 
 
@@ -84,13 +73,13 @@ def ref(
 
     An open reference request is replaced; while that one is being answered, this is refused.
     """
-    category = rtype.strip().upper()
-    if category not in CATEGORIES and category != RSTA:
-        raise typer.BadParameter(f"{rtype!r}: one of {' '.join(CATEGORIES)} {RSTA}", param_hint="RTYPE")
+    try:
+        category = category_of(rtype)
+    except BadValue as error:
+        raise typer.BadParameter(str(error), param_hint="RTYPE") from error
     who = audit(actor, reason)
     with with_store(common) as at:
-        wanted = Request(0, RequestSlot.RQRD, RequestState.PENDING, at.clock.now(), rtype=category)
-        made = _create(at, wanted, who)
+        made = asked(reference_request(category, at), at, who)
     _tell(common, made)
 
 
@@ -98,27 +87,6 @@ def ref(
 def requests(common: Common, *, limit: Limit = None) -> None:
     """Requests to the AODB and what became of each, newest first."""
     _list(common, limit)
-
-
-def request_row(each: Request) -> dict[str, Any]:
-    """A request under the column names of `REQ_TRACK`; ASKS_FOR is the same in short, for people."""
-    days = f"{each.first_day}" if each.first_day == each.last_day else f"{each.first_day}..{each.last_day}"
-    return {
-        "REQUEST_ID": each.request_id,
-        "SLOT": each.slot,
-        "ASKS_FOR": each.rtype or days,
-        "STATE": each.state,
-        "REASON": each.reason,
-        "SEQN": each.seqn,
-        "RTYPE": each.rtype,
-        "FIRST_DAY": each.first_day,
-        "LAST_DAY": each.last_day,
-        "CREATED_AT": each.created_at,
-        "SEND_STARTED_AT": each.send_started_at,
-        "SENT_AT": each.sent_at,
-        "CLOSED_AT": each.closed_at,
-        "RESP_MSG_ID": each.resp_msg_id,
-    }
 
 
 def _list(common: Common, limit: int | None) -> None:
@@ -132,25 +100,11 @@ def _list(common: Common, limit: int | None) -> None:
         )
 
 
-def _days(text: str, at: WithStore) -> tuple[date, date]:
-    first, _, last = text.partition(_RANGE)
-    now = at.clock.now()
-    begin = parse_day(first, at.policy, now, "DAY")
-    end = parse_day(last, at.policy, now, "DAY") if _RANGE in text else begin
+def _schedule(days: str, at: WithStore) -> Request:
     try:
-        asked_window(begin, end, at.policy)
-    except ValueError as error:
+        return schedule_request(days, at)
+    except BadValue as error:
         raise typer.BadParameter(str(error), param_hint="DAY") from error
-    return begin, end
-
-
-def _create(at: WithStore, wanted: Request, who: Audit) -> Request:
-    if not at.settings.mailbox.write_enabled:
-        raise Negative("refused: msgx.mailbox.write-enabled = false, nothing is written into this mailbox")
-    try:
-        return at.store.create_request(wanted, who, at.clock.now())
-    except Conflict as error:
-        raise Negative(f"refused: {error}; ask again when that message is finished") from error
 
 
 def _tell(common: Common, made: Request) -> None:

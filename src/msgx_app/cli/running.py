@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +20,6 @@ from msgx_app.cli.output import note, on_terminal, people, print_facts, print_js
 if TYPE_CHECKING:
     from msgx_app.container import Container
     from msgx_app.daemon.tally import Tally
-    from msgx_core.errors import Transient
     from msgx_core.pipeline.pipeline import DrainReport
 
 _REDRAW_S = 0.15
@@ -31,14 +30,27 @@ def run(common: Common) -> None:
     """The daemon: takes messages in, processes them, writes back and sends events until it is stopped.
 
     It logs on standard error, as JSON lines unless that is a terminal. SIGTERM or Ctrl-C stops it within
-    ten seconds. While another instance holds the lease it stands by; while a service is down it waits.
+    ten seconds. While another instance holds the lease it stands by; while a service is down it waits. It
+    answers on msgx.http.bind: API, health and metrics.
     """
+    from msgx_app import backends
+    from msgx_app.beside import beside
     from msgx_app.cli.supervise import holder_name, stop_on_signals
     from msgx_app.daemon import run_daemon
 
     settings = common.load().settings
-    with stop_on_signals() as stop:
-        end = run_daemon(settings, stop, holder=holder_name("run"), log=_log(common))
+    clock, holder = backends.system_clock(), holder_name("run")
+    lines = backends.open_telemetry(clock, _log(common))
+    with stop_on_signals() as stop, beside(settings, clock, lines, holder=holder) as by:
+        end = run_daemon(
+            settings,
+            stop,
+            holder=holder,
+            clock=clock,
+            telemetry=by.telemetry,
+            monitor=by.monitor,
+            on_open=by.opened,
+        )
     if not end.clean:
         # A step that would not end must not keep us: it is rolled back, and the lease runs out.
         sys.stdout.flush()
@@ -108,30 +120,13 @@ def _waiting(holder: str) -> None:
 
 def _drained(container: Container, stop: threading.Event) -> DrainReport:
     from msgx_app.cli.supervise import LeaseBusy
-    from msgx_core.errors import Fenced, Transient
+    from msgx_core.errors import Fenced
 
     try:
         return container.pipeline.drain(stop.is_set)
-    except Transient as error:
-        _alert_once(container, error)
-        raise
     except Fenced as error:
         view = container.store.lease()
         raise LeaseBusy(view.holder or "another instance", view.expires_in_s) from error
-
-
-def _alert_once(container: Container, outage: Transient) -> None:
-    """The alert of an outage, unless an open one tells of it: a drain may be run every minute (D-04)."""
-    from msgx_core.errors import Transient
-    from msgx_core.model.alert import Alert, AlertCode
-
-    with suppress(Transient):
-        detail = f"{outage.service} does not answer"
-        open_ = container.store.alerts(limit=10_000)
-        told = any(a["CODE"] == "OUTAGE" and a.get("DETAIL", "").startswith(detail) for a in open_)
-        if not told:
-            alert = Alert(AlertCode.OUTAGE, detail=f"{detail}: {outage.detail}")
-            container.store.raise_alert(alert, container.clock.now())
 
 
 def _summary(container: Container, tally: Tally, report: DrainReport, duration_s: float) -> Summary:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from msgx_app.answers.documents import roster_row
 from msgx_app.cli import output
 from msgx_app.cli.listing import print_list
 from msgx_app.cli.options import Common, Limit, command
@@ -30,10 +31,7 @@ def snapshots(
         if not rosters:
             print_list(common, at.store.snapshots, COLUMNS, limit=limit, empty="no schedules yet")
             return
-        rows = [
-            {"OPERATION_DAY": each.day, "VERSION": each.version, "FLIDS": sorted(each.flids)}
-            for each in at.store.rosters()
-        ]
+        rows = [roster_row(each) for each in at.store.rosters()]
     if common.as_json:
         output.print_json_array(rows)
     else:

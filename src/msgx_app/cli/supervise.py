@@ -26,8 +26,9 @@ _GRACE_S = 0.1
 class LeaseBusy(MsgxError):
     """Another instance holds the lease and keeps it."""
 
-    def __init__(self, holder: str, expires_in_s: float) -> None:
-        super().__init__(f"{holder} holds the lease (for {max(0.0, expires_in_s):.1f} s, and renews it)")
+    def __init__(self, holder: str, expires_in_s: float, remedy: str = "") -> None:
+        told = f"{holder} holds the lease (for {max(0.0, expires_in_s):.1f} s, and renews it)"
+        super().__init__(f"{told}; {remedy}" if remedy else told)
         self.holder = holder
         self.expires_in_s = expires_in_s
 
@@ -48,15 +49,20 @@ def lease_held(
     *,
     stop: threading.Event | None = None,
     waiting: Callable[[str], None] = lambda holder: None,
+    remedy: str = "",
 ) -> Iterator[LeaseGrant]:
     """Hold the lease for the time of a one-shot command; renewed in the background, released at the end.
 
     When another holds it, `waiting` gets its name and one lease expiry is waited for, because a killed one
-    leaves its lease. Raises `LeaseBusy` after that, `Interrupted` when `stop` is set meanwhile.
+    leaves its lease. Raises `LeaseBusy` after that, with `remedy` behind its words; `Interrupted` when `stop`
+    is set meanwhile.
     """
     stop = threading.Event() if stop is None else stop
     expiry_s = container.settings.lease.expiry.total_seconds()
-    grant = _acquire(container, holder, expiry_s, stop, waiting)
+    try:
+        grant = _acquire(container, holder, expiry_s, stop, waiting)
+    except LeaseBusy as busy:
+        raise LeaseBusy(busy.holder, busy.expires_in_s, remedy) from None
     done = threading.Event()
     renewer = threading.Thread(target=_renew, args=(container, done, expiry_s), name="lease", daemon=True)
     renewer.start()

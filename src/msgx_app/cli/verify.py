@@ -16,12 +16,12 @@ from msgx_app.cli.parts import Base, WithStore, with_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from msgx_app.cli.texts import Texts
-    from msgx_core.pipeline.comparing import Difference
+    from msgx_app.answers.texts import Texts
+    from msgx_core.pipeline.differences import Difference
     from msgx_core.pipeline.verify import Report, Window
 
 _MOST_SHOWN = 10_000
-COLUMNS = "KIND KEY FIELD STORED COMPUTED".split()
+COLUMNS = "KIND TABLE KEY FIELD STORED COMPUTED".split()
 DayOption = Annotated[
     str | None, typer.Option("--from", metavar="DAY", help="Messages applied from this airport day on.")
 ]
@@ -32,12 +32,12 @@ LastDayOption = Annotated[
 
 @command("msgx verify", "msgx verify --from 2027-03-14 --to 2027-03-20 --json")
 def verify(common: Common, *, first: DayOption = None, last: LastDayOption = None) -> None:
-    """Compute flights, rosters and reference data again from the archive; report every difference.
+    """Compute flights, rosters, reference data and events again from the archive; report every difference.
 
-    Reads only, beside a running daemon too. With a range, flights whose history begins before it are left
-    out and counted. Exits with 0 when nothing differs, else 1.
+    Reads only, beside a running daemon too. A value that cannot be read is a difference. With a range,
+    what began before it is left out and counted. Exits with 0 when nothing differs, else 1.
     """
-    from msgx_app.cli.texts import Texts
+    from msgx_app.answers.texts import Texts
 
     with with_store(common) as at:
         window = _window(at, first, last)
@@ -80,7 +80,7 @@ def _run(
         if len(found) < _MOST_SHOWN:
             found.append(difference)
 
-    policies = Policies(at.policy, at.store.pins(), ZoneInfo)
+    policies = Policies.kept_in(at.store, at.policy, ZoneInfo)
     codec = backends.open_codec(at.settings)
     verifier = Verifier(at.store, texts.text, codec, policies, keep, show, texts.steps)
     return verifier.run(window), found
@@ -89,6 +89,7 @@ def _run(
 def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_json: bool) -> None:
     counts = {
         "MESSAGES": report.messages,
+        "OTHERS": report.others,
         "FLIGHTS": report.flights,
         "ROSTERS": report.rosters,
         "REFERENCES": report.references,
@@ -103,9 +104,11 @@ def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_jso
         return
     output.print_rows(rows, COLUMNS, empty="no difference")
     output.note(
-        f"{report.messages} messages computed again; compared: {report.flights} flights,"
-        f" {report.rosters} rosters, {report.references} reference records"
+        f"{report.messages} messages computed again, {report.others} without effects looked at; compared:"
+        f" {report.flights} flights, {report.rosters} rosters, {report.references} reference records"
     )
+    if not report.whole:
+        output.note("not computed from the first message on: what is older than the range is not known")
     for number, words in (
         (report.left_out, "left out: they began before the range, or went on after it"),
         (from_mailbox, "texts came from the mailbox: the archive has gaps"),
@@ -119,6 +122,7 @@ def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_jso
 def _row(found: Difference) -> dict[str, Any]:
     return {
         "KIND": found.kind,
+        "TABLE": found.table or None,
         "KEY": found.key,
         "FIELD": found.field,
         "STORED": _shown(found.stored),
@@ -127,16 +131,16 @@ def _row(found: Difference) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    from msgx_core.model.flight import Child
     from msgx_core.model.message import Node
+    from msgx_core.ports.inspection import Unreadable
     from msgx_core.rules.render import node_xml
 
+    if isinstance(value, Unreadable):
+        return {"UNREADABLE": value.text}
     if isinstance(value, Node):
         return node_xml(value)
     if isinstance(value, tuple):
         return [_shown(each) for each in value]
-    if isinstance(value, Child):
-        return {"FLID": value.flid, "FLNO": value.flno}
     return value
 
 

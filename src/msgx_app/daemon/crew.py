@@ -7,7 +7,7 @@ import time
 
 from msgx_app.container import Container
 from msgx_app.daemon.loop import Loop, LoopTools
-from msgx_app.daemon.loops import parts_of
+from msgx_app.daemon.loops import LONGEST_WAIT_S, Part, needs_of, parts_of
 from msgx_app.daemon.monitor import Monitor
 from msgx_app.daemon.outages import SharedOutages
 from msgx_core.errors import Fenced
@@ -22,10 +22,13 @@ class Crew:
         self.fenced: Fenced | None = None
         self._container = container
         self._stopping = threading.Event()
-        outages = SharedOutages(container.pipeline.outages, self._retry_now)
+        parts = parts_of(container, grant, news=self._news, stopping=self._stopping.is_set)
+        watch = container.pipeline.outages
+        outages = SharedOutages(watch, self._retry_now, self._outage_news, needs_of(parts))
+        # A loop of its own: nobody waits with the store for what there is to tell.
+        parts = [Part("outages", lambda: _tell(outages)), *parts]
         monitor.watch(outages.current)
         tools = LoopTools(container.clock, container.telemetry, monitor.heartbeats, outages, self._step_down)
-        parts = parts_of(container, grant, news=self._news, stopping=self._stopping.is_set)
         self.loops = {p.name: Loop(p.name, p.step, tools, longest_pause_s=p.longest_pause_s) for p in parts}
 
     def start(self) -> None:
@@ -47,6 +50,9 @@ class Crew:
     def _news(self) -> None:
         self.loops["pump"].nudge()
 
+    def _outage_news(self) -> None:
+        self.loops["outages"].nudge()
+
     def _retry_now(self) -> None:
         for loop in self.loops.values():
             loop.retry_now()
@@ -57,3 +63,8 @@ class Crew:
             self._container.telemetry.event("stepping-down", epoch=error.epoch, current=error.current)
         self.stop()
         self.ended.set()
+
+
+def _tell(outages: SharedOutages) -> float:
+    outages.tell()
+    return LONGEST_WAIT_S

@@ -14,7 +14,8 @@ class Beat:
     """One loop: its last success, its successful steps, and what went wrong.
 
     `waits` counts steps that met a service that did not answer, `errors` those that raised something
-    nobody expected; `problem` says what is wrong now, None after a success.
+    nobody expected; `problem` says what is wrong now, None after a success. `again`: the last step found so
+    much to do that the next one follows at once.
     """
 
     last_success_at: datetime | None = None
@@ -22,6 +23,7 @@ class Beat:
     waits: int = 0
     errors: int = 0
     problem: str | None = None
+    again: bool = False
 
 
 class Heartbeats:
@@ -36,11 +38,13 @@ class Heartbeats:
         with self._guard:
             self._beats.setdefault(name, Beat())
 
-    def succeeded(self, name: str, at: datetime) -> None:
+    def succeeded(self, name: str, at: datetime, *, again: bool = False) -> None:
         """A step ended well."""
         with self._guard:
             beat = self._beats.get(name, Beat())
-            self._beats[name] = evolve(beat, last_success_at=at, steps=beat.steps + 1, problem=None)
+            self._beats[name] = evolve(
+                beat, last_success_at=at, steps=beat.steps + 1, problem=None, again=again
+            )
 
     def waited(self, name: str, problem: str) -> None:
         """A step met a service that did not answer."""

@@ -112,7 +112,7 @@ class Loop:
             self._tell(error)
             return self._pause_s()
         self._failures = 0
-        tools.heartbeats.succeeded(self.name, tools.clock.now())
+        tools.heartbeats.succeeded(self.name, tools.clock.now(), again=pause_s <= 0)
         tools.outages.succeeded(self.name)
         return pause_s
 

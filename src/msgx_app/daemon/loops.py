@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 
 from attrs import asdict, define, field, frozen
@@ -14,20 +14,28 @@ from msgx_core.pipeline.pump import TickKind
 from msgx_core.ports import LeaseGrant
 
 JOBS_INTERVAL_S = 5.0
+OPS_JOBS_INTERVAL_S = 1.0
 ARCHIVE_INTERVAL_S = 3600.0
 SWEEP_INTERVAL_S = 3600.0
 RETENTION_INTERVAL_S = 3600.0
 LONGEST_WAIT_S = 1.0
 """An idle pump and a waiting head are looked at this often: an operator's replay tells nobody."""
 
+_LOCK_PATIENCE_S = 1.0
+"""What else there is to do does not wait any longer for a schedule or a rebuild that holds the lock."""
+
 
 @frozen
 class Part:
-    """A loop to be made: its name, its step, and the longest pause while a service is down."""
+    """A loop to be made: its name, its step, and the longest pause while a service is down.
+
+    `needs` names the services beside the store that its step works with.
+    """
 
     name: str
     step: Step
     longest_pause_s: float = 30.0
+    needs: tuple[str, ...] = ()
 
 
 def parts_of(
@@ -45,21 +53,31 @@ def parts_of(
     parts = [
         # A renewal must not wait longer than usual for a store that may be back in time.
         Part("lease", lambda: _renew(container), _s(lease.renew)),
-        Part("poller", poller.step),
-        Part("pump", PumpSteps(container, grant).step),
-        Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s),
-        Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s),
-        Part("jobs", lambda: _jobs(container)),
-        Part("retention", lambda: _retention(container, stopping)),
+        Part("poller", poller.step, needs=("mailbox",)),
+        Part("pump", PumpSteps(container, grant).step, needs=("mailbox", "cache")),
+        Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s, needs=("bus",)),
+        Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s, needs=("bus",)),
+        Part("jobs", lambda: _jobs(container), needs=("cache", "mailbox")),
+        Part("ops-jobs", lambda: _ops_jobs(container, stopping), needs=("cache", "history")),
+        Part("retention", lambda: _retention(container, stopping), needs=("history",)),
     ]
     if settings.history.url is not None:
-        parts.append(Part("history", lambda: _sweep(container, stopping)))
+        parts.append(Part("history", lambda: _sweep(container, stopping), needs=("history", "cache")))
     if container.archive is not None:
-        parts.append(Part("archive", lambda: _clean_archive(container)))
+        parts.append(Part("archive", lambda: _clean_archive(container), needs=("archive",)))
     if settings.mailbox.write_enabled:
         interval_s = _s(flow.backfill_interval)
-        parts.append(Part("write-back", lambda: 0.0 if pipeline.writeback.sweep().full else interval_s))
+        parts.append(Part("write-back", lambda: _write_back(container, interval_s), needs=("mailbox",)))
     return parts
+
+
+def needs_of(parts: Iterable[Part]) -> Mapping[str, frozenset[str]]:
+    """By service, the loops that work with it."""
+    found: dict[str, frozenset[str]] = {}
+    for part in parts:
+        for service in part.needs:
+            found[service] = found.get(service, frozenset()) | {part.name}
+    return found
 
 
 @define
@@ -116,6 +134,11 @@ class PumpSteps:
         self._ready = True
 
 
+def _write_back(container: Container, interval_s: float) -> float:
+    with container.telemetry.stage("write-back"):
+        return 0.0 if container.pipeline.writeback.sweep().full else interval_s
+
+
 def _renew(container: Container) -> float:
     container.store.renew_lease(_s(container.settings.lease.expiry))
     return _s(container.settings.lease.renew)
@@ -124,7 +147,7 @@ def _renew(container: Container) -> float:
 def _jobs(container: Container) -> float:
     """Each job in turn: a service that is down holds up the job that needs it and no other."""
     outages = []
-    for job in (_ensure_cache, _requests):
+    for job in (_look_at_cache, _requests):
         try:
             job(container)
         except Transient as error:
@@ -134,19 +157,26 @@ def _jobs(container: Container) -> float:
     return JOBS_INTERVAL_S
 
 
+def _ops_jobs(container: Container, stopping: Callable[[], bool]) -> float:
+    container.pipeline.jobs.run(stopping)
+    return OPS_JOBS_INTERVAL_S
+
+
 def _requests(container: Container) -> None:
     container.pipeline.requests.run()
 
 
 def _sweep(container: Container, stopping: Callable[[], bool]) -> float:
-    result = container.pipeline.sweep.run(stopping)
+    with container.telemetry.stage("history"):
+        result = container.pipeline.sweep.run(stopping)
     if result.ended:
         container.telemetry.event("history-swept", **asdict(result))
     return SWEEP_INTERVAL_S
 
 
 def _retention(container: Container, stopping: Callable[[], bool]) -> float:
-    removed = {name: n for name, n in container.pipeline.retention.run(stopping).items() if n}
+    with container.telemetry.stage("retention"):
+        removed = {name: n for name, n in container.pipeline.retention.run(stopping).items() if n}
     if removed:
         container.telemetry.event("retention", **removed)
     return RETENTION_INTERVAL_S
@@ -155,6 +185,15 @@ def _retention(container: Container, stopping: Callable[[], bool]) -> float:
 def _clean_archive(container: Container) -> float:
     container.pipeline.evidence.remove_expired(container.settings.archive.retention)
     return ARCHIVE_INTERVAL_S
+
+
+def _look_at_cache(container: Container) -> None:
+    """`_ensure_cache`, unless something long has the lock: then the next round looks."""
+    if container.lock.acquire(timeout=_LOCK_PATIENCE_S):
+        try:
+            _ensure_cache(container)
+        finally:
+            container.lock.release()
 
 
 def _ensure_cache(container: Container) -> None:

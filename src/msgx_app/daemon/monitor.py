@@ -10,7 +10,7 @@ from datetime import datetime
 from attrs import frozen
 
 from msgx_app.daemon.heartbeats import Heartbeats
-from msgx_core.pipeline.outages import Outage
+from msgx_core.model.outage import Outage
 from msgx_core.ports import Clock
 
 

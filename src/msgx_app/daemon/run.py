@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import datetime
 from typing import Literal
 
 from attrs import frozen
@@ -17,7 +18,6 @@ from msgx_app.daemon.monitor import Monitor, Phase
 from msgx_app.daemon.serving import serve
 from msgx_app.settings import Settings
 from msgx_core.errors import Transient
-from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.ports import Clock, Telemetry
 from msgx_core.rules.retry import outage_pause_s
 
@@ -44,11 +44,12 @@ def run_daemon(
     clock: Clock | None = None,
     telemetry: Telemetry | None = None,
     monitor: Monitor | None = None,
+    on_open: Callable[[Container], None] = lambda container: None,
 ) -> DaemonEnd:
     """Run until `stop` is set; within ten seconds after that it returns.
 
-    While a service that is needed to open does not answer it says so and tries again. Raises
-    `ConfigError` for what waiting cannot mend.
+    `on_open` is told the container when it is open. While a service that is needed to open does not answer
+    it says so and tries again. Raises `ConfigError` for what waiting cannot mend.
     """
     clock = backends.system_clock() if clock is None else clock
     telemetry = backends.open_telemetry(clock, log) if telemetry is None else telemetry
@@ -56,6 +57,8 @@ def run_daemon(
     opened = ExitStack()
     try:
         container = _open(opened, settings, stop, clock, telemetry, monitor)
+        if container is not None:
+            on_open(container)
         clean = container is None or serve(container, stop, holder=holder, monitor=monitor)
     except BaseException:
         opened.close()
@@ -65,19 +68,20 @@ def run_daemon(
     return DaemonEnd(clean, None if clean else opened)
 
 
-def _tell_of(missed: Mapping[str, str], container: Container) -> None:
-    """The alerts of what kept us from starting; they could not be written before (D-04)."""
-    for service, text in missed.items():
-        alert = Alert(AlertCode.OUTAGE, detail=f"{service} did not answer {text}")
-        container.store.raise_alert(alert, container.clock.now())
-
-
 def _check_topics(container: Container) -> None:
     """Wrong topics end the start; a bus that is down does not: events wait, messages go on (D-28)."""
     try:
         container.bus.check_topics()
     except Transient as error:
         container.telemetry.event("topics-unchecked", detail=error.detail)
+
+
+def _check_rights(container: Container) -> None:
+    """Rights on the mailbox that are missing end the start; a mailbox that is down by now does not."""
+    try:
+        container.pipeline.check_rights()
+    except Transient as error:
+        container.telemetry.event("rights-unchecked", detail=error.detail)
 
 
 def _open(
@@ -90,18 +94,19 @@ def _open(
 ) -> Container | None:
     """The open container; None when stopped before that."""
     failures: Counter[str] = Counter()
-    missed: dict[str, str] = {}
+    missed: dict[str, tuple[datetime, str]] = {}
     while not stop.is_set():
         try:
             container = opened.enter_context(open_container(settings, clock=clock, telemetry=telemetry))
-            _tell_of(missed, container)
+            for service, (since, detail) in missed.items():
+                # Told by whoever gets the lease; they could not be written before (D-04).
+                container.pipeline.outages.missed(service, since, detail)
             _check_topics(container)
+            _check_rights(container)
             return container
         except Transient as error:
             failures[error.service] += 1
-            missed.setdefault(
-                error.service, f"from {clock.now().isoformat(timespec='seconds')}: {error.detail}"
-            )
+            missed.setdefault(error.service, (clock.now(), error.detail))
             pause_s = outage_pause_s(failures[error.service])
             monitor.enter(Phase.WAITING, error.service)
             telemetry.event("waiting-for", service=error.service, detail=error.detail, pause_s=pause_s)

@@ -51,11 +51,13 @@ def _lease(container: Container, stop: threading.Event, holder: str, monitor: Mo
         except Transient as error:
             failures += 1
             grant, wait_s = None, outage_pause_s(failures)
+            container.pipeline.outages.failed(error)
             monitor.enter(Phase.WAITING, error.service)
             container.telemetry.event(
                 "waiting-for", service=error.service, detail=error.detail, pause_s=wait_s
             )
         if grant is not None:
+            container.pipeline.outages.leased()
             container.telemetry.event(
                 "lease-taken", holder=holder, epoch=grant.view.epoch, unclean=grant.unclean
             )
@@ -75,6 +77,7 @@ def _try(container: Container, holder: str, monitor: Monitor) -> tuple[LeaseGran
         if grant.granted:
             return grant, 0.0
         view = grant.view
+    container.pipeline.outages.forget()
     if monitor.enter(Phase.STANDBY, view.holder or ""):
         container.telemetry.event("standby", holder=view.holder, expires_in_s=round(view.expires_in_s, 3))
     return None, min(max(view.expires_in_s, _LEAST_WAIT_S), renew_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 from attrs import frozen
@@ -46,6 +47,10 @@ class Tally:
         with self._guard:
             self._events.append(Told(self._clock.now(), name, fields))
         self._behind.event(name, **fields)
+
+    def stage(self, name: str, /, **fields: object) -> AbstractContextManager[None]:
+        """Pass on."""
+        return self._behind.stage(name, **fields)
 
     def total(self, name: str) -> int:
         """A counter, whatever its labels."""

@@ -8,19 +8,23 @@ import time
 from collections.abc import Callable
 
 from msgx_app import backends
+from msgx_app.beside import Beside, beside
 from msgx_app.cli.supervise import holder_name, stop_on_signals
 from msgx_app.container import Container, open_container
-from msgx_app.daemon import Monitor, serve
+from msgx_app.daemon import serve
 from msgx_app.daemon.tally import Tally
+from msgx_app.demo.address import with_address
 from msgx_app.demo.feed import Feeder
 from msgx_app.demo.folder import DemoFolder, make_folder
 from msgx_app.demo.look import Look, Watcher
 from msgx_app.demo.options import AIRPORT, Options
 from msgx_app.demo.summary import summary
+from msgx_app.settings.network import Bind
 from msgx_app.simulator import simulate
 
 _REDRAW_S = 0.5
 _LINE_EVERY_S = 5.0
+_LISTENS_WITHIN_S = 5.0
 
 
 def run_live(options: Options) -> int:
@@ -29,12 +33,15 @@ def run_live(options: Options) -> int:
     on_screen = sys.stdout.isatty()
     clock = backends.system_clock()
     # On a screen log lines would tear the board; what matters is on it.
-    telemetry = Tally(clock, None if on_screen else backends.open_telemetry(clock, "json"))
+    lines = Tally(clock, None if on_screen else backends.open_telemetry(clock, "json"))
+    settings = with_address(folder.settings, options.http)
     with (
         stop_on_signals() as stop,
-        open_container(folder.settings, create=True, clock=clock, telemetry=telemetry) as container,
+        beside(settings, clock, lines, holder=holder_name("demo")) as by,
+        open_container(settings, create=True, clock=clock, telemetry=by.telemetry) as container,
     ):
-        day = Day(container, options, stop)
+        by.opened(container)
+        day = Day(container, options, stop, by)
         day.start()
         try:
             show = _on_screen if on_screen else _as_lines
@@ -48,9 +55,10 @@ def run_live(options: Options) -> int:
 class Day:
     """Daemon and simulator at work on one container."""
 
-    def __init__(self, container: Container, options: Options, stop: threading.Event) -> None:
+    def __init__(self, container: Container, options: Options, stop: threading.Event, by: Beside) -> None:
         self.problem: Exception | None = None
-        monitor = Monitor(container.clock)
+        monitor = by.monitor
+        self._by = by
         self._feeder = Feeder(list(simulate(options.plan)), container.inbox, options.speed)
         self._watcher = Watcher(container, options.plan, self._feeder, monitor)
         self._container = container
@@ -69,6 +77,11 @@ class Day:
         if self.problem is not None:
             raise self.problem
         return self._watcher.look()
+
+    def address(self) -> str:
+        """Where a browser finds it, or that it does not."""
+        at = None if self._by.front is None else self._by.front.address(_LISTENS_WITHIN_S)
+        return "nowhere over HTTP" if at is None else f"http://{Bind(*at)}"
 
     def over(self, look: Look) -> bool:
         """Whether the day has gone by and everything of it is done, or somebody stops it."""
@@ -97,7 +110,7 @@ def _on_screen(day: Day, options: Options, folder: DemoFolder, stop: threading.E
 
     from msgx_app.demo.view import Board
 
-    title = f"msgx demo  {AIRPORT}  x{options.speed:g}"
+    title = f"msgx demo  {AIRPORT}  x{options.speed:g}  {day.address()}"
     console = Console()
     look = day.look()
     with Live(Board(look, title=title), console=console, screen=True, auto_refresh=False) as live:
@@ -109,7 +122,7 @@ def _on_screen(day: Day, options: Options, folder: DemoFolder, stop: threading.E
 
 def _as_lines(day: Day, options: Options, folder: DemoFolder, stop: threading.Event) -> None:
     print(f"msgx demo: airport {AIRPORT}, {options.day}, {options.flights} flights, x{options.speed:g}")
-    print(f"everything is in {folder.shown}; Ctrl-C ends", flush=True)
+    print(f"it answers on {day.address()}; everything is in {folder.shown}; Ctrl-C ends", flush=True)
     look = day.look()
     told_s = 0.0
     while not day.over(look):

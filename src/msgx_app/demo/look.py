@@ -15,7 +15,7 @@ from msgx_app.demo.feed import Feeder
 from msgx_app.demo.flights import BoardLine, board_line
 from msgx_app.simulator import SimulationPlan
 from msgx_core.model.flight import FlightState
-from msgx_core.pipeline.outages import Outage
+from msgx_core.model.outage import Outage
 from msgx_core.ports.operations import Counts, MessageFilter, Row
 
 _PAGE = 500

@@ -10,6 +10,8 @@ from typing import Final
 
 from attrs import frozen
 
+from msgx_app.settings.errors import Invalid
+from msgx_app.settings.network import Bind, bind
 from msgx_app.simulator.plan import MAX_FLIGHTS, SimulationPlan
 
 AIRPORT: Final = "KMG"
@@ -28,6 +30,7 @@ class Options:
     seed: int
     speed: float
     day: date
+    http: Bind | None
 
     @property
     def plan(self) -> SimulationPlan:
@@ -64,9 +67,22 @@ def parse(args: Sequence[str] | None = None) -> Options:
         default=date.today(),  # noqa: DTZ011 - the day on the user's wall
         help="the simulated day, YYYY-MM-DD (today)",
     )
+    parser.add_argument(
+        "--http",
+        type=_address,
+        default="127.0.0.1:8080",
+        help="address of API and metrics, or off; another port when it is taken (%(default)s)",
+    )
     found = parser.parse_args(args)
     flights = found.flights or (_FLIGHTS_ONCE if found.once else _FLIGHTS_LIVE)
-    return Options(found.once, found.dir, flights, found.seed, found.speed, found.day)
+    return Options(found.once, found.dir, flights, found.seed, found.speed, found.day, found.http)
+
+
+def _address(text: str) -> Bind | None:
+    try:
+        return bind(text)
+    except Invalid as error:
+        raise argparse.ArgumentTypeError(f"{text} {error}") from None
 
 
 def _number(kind: type[int] | type[float], least: float, most: float) -> Callable[[str], int | float]:

@@ -41,12 +41,6 @@ def _at_most(other_key: str, *, strictly: bool = False) -> Callable[..., str | N
     return test
 
 
-def _loopback(bind: Any, tokens: tuple[object, ...]) -> str | None:
-    if bind.is_loopback or tokens:
-        return None
-    return "must be a loopback address such as 127.0.0.1:8080 unless msgx.http.tokens is set"
-
-
 def _topics(msg: str, schd: str) -> str | None:
     if msg != schd:
         return None
@@ -78,7 +72,6 @@ def rules(known_styps: frozenset[str]) -> tuple[Rule, ...]:
         _bounded("msgx.schd.records-per-message", "msgx.schd.flush-limit"),
         Rule(("msgx.flop.whitelist",), known),
         Rule(("msgx.kafka.topic.msg", "msgx.kafka.topic.schd"), _topics),
-        Rule(("msgx.http.bind", "msgx.http.tokens"), _loopback),
     )
 
 

@@ -85,7 +85,7 @@ class PipelineSettings:
         kinds.duration, "90d", "age at which SCHD_SNAP_LOG rows are removed"
     )
     request_retention: timedelta = setting(
-        kinds.duration, "90d", "age at which closed REQ_TRACK rows are removed"
+        kinds.duration, "90d", "age at which closed REQ_TRACK and ended OPS_JOB rows are removed"
     )
     ledger_retention: timedelta | None = setting(
         kinds.optional(kinds.duration), "off", "age at which rosters are removed; 7d when wanted (FST §8.3)"

@@ -6,9 +6,10 @@ import re
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from .kinds import Kind, as_list, as_text, refuse
+from .kinds import Kind, as_list, as_text, optional, refuse
 
 ROLES = ("reader", "sender", "operator")
+MAX_RATE = 100_000
 
 
 class Bind(NamedTuple):
@@ -76,5 +77,5 @@ def _tokens(value: object) -> tuple[Token, ...]:
     return found
 
 
-bind: Kind[Bind] = Kind("an address such as 127.0.0.1:8080 or [::1]:8080", _bind)
+bind: Kind[Bind | None] = optional(Kind("an address such as 127.0.0.1:8080 or [::1]:8080", _bind))
 tokens: Kind[tuple[Token, ...]] = Kind("none or a list of NAME:ROLE:SHA256-OF-THE-TOKEN", _tokens)

@@ -60,9 +60,29 @@ class BusSettings:
 class HttpSettings:
     """The HTTP interface and the console."""
 
-    bind: Bind = setting(network.bind, "127.0.0.1:8080", "address of the HTTP interface")
+    bind: Bind | None = setting(
+        network.bind, "127.0.0.1:8080", "address of the HTTP interface; off: there is none"
+    )
     tokens: tuple[Token, ...] = setting(
-        network.tokens, "none", "who may use it; without tokens only loopback may be bound", secret=True
+        network.tokens,
+        "none",
+        "who may use it, beside the tokens of the store; with none at all only on loopback",
+        secret=True,
+    )
+    rate: int = setting(
+        kinds.whole(1, network.MAX_RATE), "50", "requests a second that one client may make for long"
+    )
+    body_timeout: timedelta = setting(kinds.duration, "30s", "longest time for a request to arrive")
+
+
+@frozen(kw_only=True)
+class OtelSettings:
+    """Traces."""
+
+    endpoint: str | None = setting(
+        kinds.optional(kinds.matching(r"https?://\S+", "an address such as http://127.0.0.1:4318/v1/traces")),
+        "off",
+        "OTLP collector that gets a span for each stage of a message",
     )
 
 

@@ -38,6 +38,7 @@ class Settings:
     cache: running.CacheSettings = group(running.CacheSettings)
     bus: running.BusSettings = group(running.BusSettings)
     http: running.HttpSettings = group(running.HttpSettings)
+    otel: running.OtelSettings = group(running.OtelSettings)
     timeouts: running.TimeoutSettings = group(running.TimeoutSettings)
 
     def value(self, path: str) -> object:

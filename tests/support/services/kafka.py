@@ -199,6 +199,11 @@ def servers_of(url: str) -> str:
     return url.removeprefix("kafka://").partition("/")[0].partition("?")[0]
 
 
+def topics(servers: str) -> set[str]:
+    """All topics that are there."""
+    return set(AdminClient({"bootstrap.servers": servers, "log_level": 0}).list_topics(timeout=20).topics)
+
+
 def create_topics(servers: str, topics: Sequence[str], partitions: int = 4) -> None:
     """Make topics and wait until they are there."""
     admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})

@@ -217,7 +217,11 @@ def _started(*options: str) -> Iterator[PrivateMysql]:
 def _install(install: str, folder: Path, user: str | None) -> None:
     options = ("--auth-root-authentication-method=normal", "--skip-test-db")
     command = [install, "--no-defaults", f"--datadir={folder}/data", *options]
-    done = subprocess.run(command, cwd=folder, user=user, capture_output=True, text=True, check=False)
+    # Its temporary files have fixed names: two of them at once need two places.
+    here = {**os.environ, "TMPDIR": str(folder)}
+    done = subprocess.run(
+        command, cwd=folder, env=here, user=user, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise NotHere(f"mariadb-install-db failed: {done.stderr[-300:]}")
 

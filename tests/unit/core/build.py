@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
 from msgx_core.model.flight import Child, FieldValue, FlightState, FlightStatus
-from msgx_core.model.message import Element, FlightRecord, Meta, Node, SchedulePackage
+from msgx_core.model.message import FlightRecord, Meta, Node, SchedulePackage
 from msgx_core.rules.merge import in_order
 from msgx_core.rules.operation_day import sodt_instant
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.values import format_time
+from msgx_core.testing.wire import PlainValue, flight_record
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 POLICY = Policy(airport_zone=SHANGHAI, sis_zone=SHANGHAI)
@@ -19,7 +20,7 @@ NOW = datetime(2027, 3, 14, 6, 0, tzinfo=UTC)
 DAY = date(2027, 3, 14)
 NEXT_DAY = date(2027, 3, 15)
 
-Tag = str | Element | Sequence[Element]
+Tag = PlainValue
 
 
 def sodt(day: date = DAY, hour: int = 12, minute: int = 0) -> str:
@@ -34,13 +35,7 @@ def at(day: date = DAY, hour: int = 12, minute: int = 0) -> datetime:
 
 def record(flid: int | str | None = 7, /, **tags: Tag) -> FlightRecord:
     """A record as the codec gives it: text is a scalar, a mapping one element, a sequence several."""
-    values = {tag: text for tag, text in tags.items() if isinstance(text, str)}
-    elements = {
-        tag: (value,) if isinstance(value, Mapping) else tuple(value)
-        for tag, value in tags.items()
-        if not isinstance(value, str)
-    }
-    return FlightRecord(None if flid is None else str(flid), values, elements, {}, frozenset({"FLID", *tags}))
+    return flight_record(tags, flid)
 
 
 def package(*records: FlightRecord, recs: str | None = "right") -> SchedulePackage:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from attrs import Factory, define
-from tests.unit.core.build import NOW, POLICY
 
 from msgx_core.model.change import FlightPut, FlightQuery, FlightSnapshot, RosterReplace
 from msgx_core.model.flight import FlightState
@@ -20,6 +19,7 @@ from msgx_core.rules.policy import Policy
 from msgx_core.rules.records import read_record
 from msgx_core.rules.schedule import SchedulePlan, plan_schedule, schedule_query
 from msgx_core.rules.single import NoEffect, Step, plan_adft, plan_fdel, plan_flop
+from tests.unit.core.build import NOW, POLICY
 
 Single = tuple[FlightPut, ...] | NoEffect
 

@@ -15,7 +15,9 @@ from lxml import etree
 from msgx_adapters.codec_lxml import LxmlCodec, codec, parsing
 from msgx_core.errors import Malformed
 from msgx_core.model.message import DecodedMessage, ReferencePackage, SchedulePackage
-from msgx_core.testing.codec_messages import flights, message, meta, node_xml, nodes, schedule
+from msgx_core.testing.codec_messages import message, meta, schedule
+from msgx_core.testing.strategies import XML_TEXT, nodes, raw_records
+from msgx_core.testing.wire import node_xml
 
 GATE = (
     "<GTDT GTNO='{0}'><GATE>G{0}</GATE><PGOT>15DEC031805</PGOT><PGCT>15DEC031925</PGCT><GTYP>D</GTYP></GTDT>"
@@ -42,10 +44,10 @@ def outcome(raw: str) -> DecodedMessage | str:
 def messages(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         raw = schedule(
-            *(xml for xml, _ in draw(st.lists(flights(), max_size=4))), meta_last=draw(st.booleans())
+            *(xml for xml, _ in draw(st.lists(raw_records(), max_size=4))), meta_last=draw(st.booleans())
         )
     else:
-        body = "".join(map(node_xml, draw(st.lists(nodes(), max_size=4))))
+        body = "".join(map(node_xml, draw(st.lists(nodes(texts=XML_TEXT), max_size=4))))
         raw = message(f"<RECS>1</RECS>{body}<X/>", "ARPT", "DNLD", meta_last=draw(st.booleans()))
     cut = draw(st.none() | st.integers(0, len(raw)))
     return raw if cut is None else raw[:cut] + draw(st.sampled_from(["", "&x;", "\x01", "</MSG>", raw]))

@@ -24,7 +24,14 @@ HEAVY = (
     "typed_settings",
     "tomllib",
 )
-OURS = {"msgx_app", "msgx_app.__main__", "msgx_app.cli", "msgx_app.cli.app", "msgx_app.cli.errors"}
+OURS = {
+    "msgx_app",
+    "msgx_app.__main__",
+    "msgx_app.cli",
+    "msgx_app.cli.app",
+    "msgx_app.cli.errors",
+    "msgx_app.refusals",
+}
 GROUPS_WITHOUT_ANSWER = ("config", "cache")
 
 
@@ -74,7 +81,7 @@ def test_the_specified_commands_are_there() -> None:
     wanted = "init,config show,config check,migrate,run,drain,send,decode,status,messages,messages show"
     wanted += ",messages readmit,replay,flights,flights show,ref,resources,writeback,writeback resume,outbox"
     wanted += ",outbox requeue,outbox discard,snapshots,alerts,alerts ack,cache rebuild,simulate"
-    wanted += ",request schedule,request ref,requests"
+    wanted += ",request schedule,request ref,requests,jobs"
     assert set(wanted.split(",")) <= words
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import typer
 
+from msgx_app.answers.previews import changes
 from msgx_app.cli.options import audit, parse_sets
-from msgx_app.cli.previews import changes
 from msgx_core.model.flight import FlightState, FlightStatus
 from msgx_core.model.message import Node
 from msgx_core.rules.policy import Policy

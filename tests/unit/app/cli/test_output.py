@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from msgx_app.answers.machine import machine
 from msgx_app.cli import output
 
 AT = datetime(2027, 3, 14, 14, 5, tzinfo=timezone(timedelta(hours=8)))
@@ -33,7 +34,7 @@ class Colour(enum.Enum):
     ],
 )
 def test_machine(value: object, expected: object) -> None:
-    assert output.machine(value) == expected
+    assert machine(value) == expected
 
 
 @pytest.mark.parametrize(

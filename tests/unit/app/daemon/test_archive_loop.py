@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from msgx_app.container import without_effect
 from msgx_app.daemon.loops import ARCHIVE_INTERVAL_S, Part, parts_of
 from msgx_core.errors import Transient
 from msgx_core.ports import LeaseGrant
@@ -41,8 +40,3 @@ def test_without_an_archive_there_is_no_loop() -> None:
     with served(memory_settings()) as daemon:
         assert daemon.container.archive is None
         assert "archive" not in parts(daemon, daemon.container.store.acquire_lease("test", 60.0))
-
-
-def test_the_setting_has_effect() -> None:
-    """`config check` names what has none; the archive has one."""
-    assert not any("archive" in text for text in without_effect(memory_settings(**ON)))

@@ -10,7 +10,7 @@ import pytest
 from msgx_adapters.inbox_memory import MemoryInbox
 from msgx_adapters.store_sqlite import SqliteStore
 from msgx_app.container import Container
-from msgx_app.daemon.loops import LONGEST_WAIT_S, Poller, PumpSteps, parts_of
+from msgx_app.daemon.loops import LONGEST_WAIT_S, Poller, PumpSteps, needs_of, parts_of
 from msgx_core.errors import Transient
 from msgx_core.ports import LeaseGrant
 from processes import memory_settings, served
@@ -90,8 +90,11 @@ def test_parts_of_a_live_and_of_a_shadow_instance(container: Container, grant: L
         "relay-msg",
         "relay-schd",
         "jobs",
+        "ops-jobs",
         "retention",
         "write-back",
     ]
     assert all(part.step() >= 0 for part in parts)
     assert parts[0].longest_pause_s == 1.0
+    assert needs_of(parts)["mailbox"] == {"poller", "pump", "jobs", "write-back"}
+    assert needs_of(parts)["bus"] == {"relay-msg", "relay-schd"}

@@ -20,12 +20,14 @@ from processes import memory_settings, wait_for
 def test_waits_for_a_store_that_does_not_answer_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     down = threading.Event()
     down.set()
+    made: list[Container] = []
 
     @contextmanager
     def moody(settings: Any, **more: Any) -> Iterator[Container]:
         if down.is_set():
             raise Transient("store", "starting up")
         with open_container(settings, **more) as container:
+            made.append(container)
             yield container
 
     monkeypatch.setattr("msgx_app.daemon.run.open_container", moody)
@@ -46,6 +48,10 @@ def test_waits_for_a_store_that_does_not_answer_yet(monkeypatch: pytest.MonkeyPa
     assert monitor.phase().detail == "store"
     down.clear()
     wait_for("active", lambda: monitor.phase().phase is Phase.ACTIVE)
+    wait_for("what it waited for, told", lambda: made[0].store.alerts())
+    (alert,) = made[0].store.alerts()
+    assert "store did not answer from" in str(alert["DETAIL"])
+    assert "ENDED_AT" in alert
     stop.set()
     thread.join(10)
     assert ends == [True]
@@ -65,7 +71,7 @@ def test_stopped_while_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_another_identity_algorithm_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The choice is stored at first start; a start with another one does not take the lease (D-23)."""
+    """R-045: The choice is stored at first start; a start with another one does not take the lease (D-23)."""
 
     @contextmanager
     def pinned(settings: Any, **more: Any) -> Iterator[Container]:

@@ -34,6 +34,7 @@ def test_embedded_needs_no_server_and_changes_no_default(tmp_path: Path) -> None
 
 
 def test_production_uses_the_real_servers(tmp_path: Path) -> None:
+    """R-348: mailbox, store, cache and bus; the day in the identity and the daily request are on."""
     settings = rendered(tmp_path, "production").settings
     urls = (settings.mailbox.url, settings.store.url, settings.cache.url, settings.bus.url)
     assert [url.scheme for url in urls] == ["mysql", "postgresql", "redis", "kafka"]

@@ -158,8 +158,10 @@ def test_the_known_sub_types_are_those_of_the_design() -> None:
     ],
 )
 def test_addresses(text: str, address: Bind, loopback: bool) -> None:
-    assert bind(text) == address
-    assert bind(text).is_loopback is loopback
+    found = bind(text)
+    assert found == address
+    assert found is not None
+    assert found.is_loopback is loopback
     assert str(address) == text
 
 

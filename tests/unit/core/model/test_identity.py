@@ -4,9 +4,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import meta
 
 from msgx_core.model.identity import Identity
+from tests.unit.core.build import meta
 
 PART = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=5)
 

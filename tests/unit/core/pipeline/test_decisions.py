@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from attrs import define, evolve, field
-from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, flight, meta, node, package, record, sodt
-from tests.unit.core.world import World
 
 from msgx_core.errors import Malformed, MessageError
 from msgx_core.model.alert import AlertCode
@@ -22,6 +20,8 @@ from msgx_core.pipeline.handlers import decide
 from msgx_core.ports.telemetry import Silent
 from msgx_core.rules.policy import Policy
 from msgx_core.testing.clock import ManualClock
+from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, flight, meta, node, package, record, sodt
+from tests.unit.core.world import World
 
 SINGLE_DAY = evolve(POLICY, dnld_coverage=DnldCoverage.SINGLE_DAY)
 ASKED = Request(3, RequestSlot.RQFD, RequestState.SENT, NOW, first_day=DAY, last_day=DAY, sent_at=NOW)
@@ -91,7 +91,8 @@ def test_the_detail_of_a_dead_package_says_where(styp: str, body: Any) -> None:
 
 
 def test_a_day_conflict_is_logged_and_alerted() -> None:
-    """D-10, D-16: `ROLLED_BACK` with `DAY_MISMATCH`, for a schedule and for an ADFT."""
+    """R-128, R-165, R-285, R-437, D-10, D-16: `ROLLED_BACK` with `DAY_MISMATCH`, for a schedule and for an
+    ADFT."""
     for styp in ("DNLD", "ADFT"):
         close = closed(
             "SCHD", styp, package(record(7, SODT=sodt(NEXT_DAY))), reads=Reads(World.of(flight(7)))
@@ -112,7 +113,7 @@ def test_a_rolled_back_single_day_is_logged_under_its_day() -> None:
 
 
 def test_an_answer_needs_an_open_request() -> None:
-    """D-22, D-32: skipped without one, bound to the one there is, covering its days."""
+    """R-171, D-22, D-32: skipped without one, bound to the one there is, covering its days."""
     body = package(record(1, SODT=sodt()))
     assert closed("SCHD", "RESP", body).outcome.reason == "unmatched-response"
     change = applied("SCHD", "RESP", body, reads=Reads(requests=(ASKED,))).change
@@ -120,7 +121,7 @@ def test_an_answer_needs_an_open_request() -> None:
 
 
 def test_an_ambiguous_answer_only_upserts() -> None:
-    """D-32: alert, nothing bound, nothing covered, nothing deleted."""
+    """R-346, D-32: alert, nothing bound, nothing covered, nothing deleted."""
     late = evolve(
         ASKED, request_id=2, state=RequestState.EXPIRED, first_day=NEXT_DAY, last_day=NEXT_DAY, closed_at=NOW
     )
@@ -151,7 +152,7 @@ def test_bad_values_raise_one_alert() -> None:
 
 
 def test_the_whitelist_speaks_before_the_body() -> None:
-    """D-18: an unsupported `STYP` is skipped however broken its body is."""
+    """R-210, D-18: an unsupported `STYP` is skipped however broken its body is."""
     for styp in ("ESTT", "SRVT", "NEW"):
         assert closed("FLOP", styp, None).outcome.reason == "unsupported"
     with pytest.raises(Malformed, match=r"^payload-missing:FLOP$"):

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import DAY, NEXT_DAY, flight, package, record, sodt
-from tests.unit.core.world import Single, World
 
 from msgx_core.model.change import FlightPut
 from msgx_core.model.flight import Child, DeleteReason, FlightState
 from msgx_core.model.schedule import Days
 from msgx_core.rules.single import NoEffect
+from tests.unit.core.build import DAY, NEXT_DAY, flight, package, record, sodt
+from tests.unit.core.world import Single, World
 
 TODAY = Days(frozenset({DAY}))
 
@@ -44,7 +44,7 @@ def test_children_are_listed_by_flid() -> None:
 
 
 def test_an_added_child_is_a_change_of_its_main_flight() -> None:
-    """R-307, D-21: the main flight takes one step and both events in the same message."""
+    """R-251, R-307, D-21: the main flight takes one step and both events in the same message."""
     world = World.of(main())
     assert effects(world.adft(record(11, MAID="10", FLNO="QX11"))) == [
         (11, ("FLNO", "MAID"), None),
@@ -60,7 +60,7 @@ def test_a_renamed_child_is_a_change_too() -> None:
 
 
 def test_other_changes_of_a_child_do_not_notify() -> None:
-    """D-21 (Departures): main flights hear of changes of the list, not of every change of a child."""
+    """R-313, D-21 (Departures): main flights hear of changes of the list, not of every change of a child."""
     world = World.of(main(10, child(11)), child(11))
     assert effects(world.flop("STND", record(11, STND="2"))) == [(11, ("STND",), None)]
 
@@ -97,7 +97,8 @@ def test_a_revived_child_comes_back() -> None:
 
 
 def test_a_deleted_main_flight_takes_its_children_along() -> None:
-    """R-310, D-21: live children, one level, same message, each once; the list ends with the flight."""
+    """R-311, R-310, D-21: live children, one level, same message, each once; the list ends with the
+    flight."""
     family = [child(12), child(11), child(13, live=False)]
     world = World.of(main(10, *family[:2]), *family)
     cascaded = (DeleteReason.CASCADE,)
@@ -202,7 +203,7 @@ def play(world: World, kind: str, flid: int, maid: str) -> tuple[FlightPut, ...]
 
 @given(messages())
 def test_after_any_messages_every_list_is_right(sent: list[tuple[str, int, str]]) -> None:
-    """D-15, D-21, R-304 to R-310: lists equal the live children; `World` checks the steps."""
+    """R-312, D-15, D-21, R-304 to R-310: lists equal the live children; `World` checks the steps."""
     world = World()
     for kind, flid, maid in sent:
         play(world, kind, flid, maid)

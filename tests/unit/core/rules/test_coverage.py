@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import DAY, NEXT_DAY, POLICY, at, package, record, sodt
 
 from msgx_core.errors import Protocol
 from msgx_core.model.message import FlightRecord
@@ -21,6 +20,7 @@ from msgx_core.rules.coverage import (
     dnld_coverage,
     parse_coverage,
 )
+from tests.unit.core.build import DAY, NEXT_DAY, POLICY, at, package, record, sodt
 
 TODAY = Days(frozenset({DAY}))
 
@@ -138,7 +138,8 @@ def test_coverage_needs_every_sodt(how: DnldCoverage, bad: FlightRecord, reason:
 
 
 def test_a_record_outside_the_covered_days_rejects_the_package() -> None:
-    """D-11: with coverage, a record outside it is `out-of-scope:<FLID>`; without, there is no outside."""
+    """R-177, D-11: with coverage, a record outside it is `out-of-scope:<FLID>`; without, there is no
+    outside."""
     sent = checked(record(1, SODT=sodt()), record(2, SODT=sodt(NEXT_DAY, 0)))
     with pytest.raises(Protocol, match=r"^out-of-scope:2$") as caught:
         check_scope(sent, TODAY)

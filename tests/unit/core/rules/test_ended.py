@@ -75,7 +75,7 @@ def test_the_operation_day_begins_at_the_cut_over() -> None:
 def test_each_condition_has_its_window_and_switch(
     windows: EndedWindows, fields: dict[str, Any], expected: object
 ) -> None:
-    """R-383, R-384, R-386, R-387: any one is enough; `CNCL` is text, a time where it reads as one."""
+    """R-381, R-383, R-384, R-386, R-387: any one is enough; `CNCL` is text, a time where it reads as one."""
     assert since(planned(**fields), windows) == expected
 
 

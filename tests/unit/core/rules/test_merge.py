@@ -3,8 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import Tag, record
-from tests.unit.core.strategies import empty_form, fields, records
 
 from msgx_core.errors import Malformed
 from msgx_core.model.flight import Fields
@@ -12,6 +10,8 @@ from msgx_core.model.message import FlightRecord
 from msgx_core.model.sis import COLLECTIONS, FLOP_ROWS, MODEL_TAGS, SCALARS, FlopRow, Kind, whitelist
 from msgx_core.rules.merge import apply_flop, changed_tags, merge_adft, merge_complete, read_flop
 from msgx_core.rules.records import read_record
+from msgx_core.testing.strategies import empty, fields, records
+from tests.unit.core.build import Tag, record
 
 ROWS = sorted(FLOP_ROWS)
 SAMPLES = {
@@ -63,7 +63,7 @@ def test_an_adft_never_clears(before: Fields, sent: FlightRecord) -> None:
 
 @given(fields(), st.sampled_from(ROWS), st.data())
 def test_a_flop_changes_only_its_own_tags(before: Fields, styp: str, data: st.DataObject) -> None:
-    """D-18, R-208, R-209: whatever else the body says."""
+    """R-220, D-18, R-208, R-209: whatever else the body says."""
     row = FLOP_ROWS[styp]
     noise = data.draw(records())
     sent = record(7, **{**noise.values, **noise.elements, **{tag: sample(tag) for tag in row.tags}})
@@ -88,7 +88,7 @@ def test_fields_are_always_in_table_order(before: Fields, sent: FlightRecord, st
 
 @pytest.mark.parametrize("styp", ROWS)
 def test_a_present_tag_replaces(styp: str) -> None:
-    """R-222 to R-249, D-18: each row of the table; a FLID becomes a number."""
+    """R-212, R-221, R-254, R-222 to R-249, D-18: each row of the table; a FLID becomes a number."""
     row = FLOP_ROWS[styp]
     update = read_flop(styp, record("0007", **{tag: sample(tag) for tag in row.tags}))
     assert (update.flid, update.clears) == (7, frozenset())
@@ -100,9 +100,10 @@ CLEARING = sorted(set(ROWS) - {"ACFT", "FLTY", "FLIN", "TAOP"})
 
 @pytest.mark.parametrize(("styp", "tag"), [(styp, tag) for styp in CLEARING for tag in FLOP_ROWS[styp].tags])
 def test_an_empty_tag_clears_that_tag(styp: str, tag: str) -> None:
-    """R-224 to R-248, D-18: also `CNCL` (undo), `FDIV`, `FRET`, and one of several like `FHAG` or `VIPR`."""
+    """R-252, R-254, R-224 to R-248, D-18: also `CNCL` (undo), `FDIV`, `FRET`, and one of several like
+    `FHAG` or `VIPR`."""
     row = FLOP_ROWS[styp]
-    after = apply_flop(held(*row.tags, "FLNO"), read_flop(styp, record(7, **{tag: empty_form(tag)})))
+    after = apply_flop(held(*row.tags, "FLNO"), read_flop(styp, record(7, **{tag: empty(tag)})))
     assert after == held(*(t for t in row.tags if t != tag), "FLNO")
 
 
@@ -175,7 +176,7 @@ def rows_in(*names: str) -> set[FlopRow]:
 
 
 def test_the_named_whitelists() -> None:
-    """D-18, R-211: baseline is the seven of IMP; each list holds the one before; SRVT is in none."""
+    """R-212, D-18, R-211: baseline is the seven of IMP; each list holds the one before; SRVT is in none."""
     extended = {"APPT", "EGSR", "EGST", "NAAT", "NEAT", "PEDT", "EXSS", "ERUT"}
     assert whitelist("baseline") == {"ABTM", "DELY", "PSDT", "CKDT", "CLDT", "CHDT", "GTDT"}
     assert whitelist("baseline") < whitelist("all") == set(FLOP_ROWS) - extended

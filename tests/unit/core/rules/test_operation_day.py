@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import POLICY
 
 from msgx_core.rules.operation_day import day_bounds, instant_of, operation_day, sodt_instant
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.values import parse_time
+from tests.unit.core.build import POLICY
 
 ZONES = [
     "Asia/Shanghai",
@@ -111,5 +111,5 @@ def test_later_wall_time_is_never_an_earlier_day(zone: str, wall: datetime) -> N
 
 @pytest.mark.parametrize("sodt", [None, "", "not a time"])
 def test_no_legal_sodt_no_instant(sodt: str | None) -> None:
-    """D-09: null only for flights that have had no `SODT`."""
+    """R-282, D-09: null only for flights that have had no `SODT`."""
     assert sodt_instant({} if sodt is None else {"SODT": sodt}, POLICY) is None

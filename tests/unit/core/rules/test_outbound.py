@@ -8,7 +8,6 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from tests.unit.core.build import NOW
 
 from msgx_adapters.codec_lxml import LxmlCodec
 from msgx_core.model.message import Meta, MsgKind
@@ -18,6 +17,7 @@ from msgx_core.rules.operation_day import instant_of, operation_day
 from msgx_core.rules.outbound import asked_window, is_same_request, request_text
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.values import parse_time
+from tests.unit.core.build import NOW
 
 SHANGHAI, BERLIN = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Berlin")
 DAY = date(2021, 1, 23)

@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import Tag, record
-from tests.unit.core.strategies import elements_of, empty_form, records, tags
 
 from msgx_core.errors import Malformed, MessageError, Protocol
 from msgx_core.model.message import Element, FlightRecord
 from msgx_core.model.sis import COLLECTIONS, MAX_VALUE_CHARS, SCALARS, SINGLES, Collection, Kind
 from msgx_core.rules.records import RecordValues, read_record
+from msgx_core.testing.strategies import elements, empty, plain_tags, records
+from tests.unit.core.build import Tag, record
 
 NUMBERED = sorted(tag for tag, spec in COLLECTIONS.items() if spec.sequence is not None)
 LIMITED = sorted(tag for tag, spec in COLLECTIONS.items() if spec.limit is not None)
@@ -28,7 +28,7 @@ def filled(spec: Collection, n: int) -> list[Element]:
     return [{spec.sequence or "CODE": "1", spec.first_key: f"R{i}"} for i in range(n)]
 
 
-@given(tags(empties=False))
+@given(plain_tags(empties=False))
 def test_what_was_sent_is_what_is_kept(sent: dict[str, Tag]) -> None:
     """R-259, wire: text as sent, elements in message order; only FLID kinds become numbers."""
     read = read_record(record(7, **sent), 7, max_points=99)
@@ -43,7 +43,7 @@ def test_what_was_sent_is_what_is_kept(sent: dict[str, Tag]) -> None:
 @pytest.mark.parametrize("tag", [*SCALARS, *SINGLES, *COLLECTIONS])
 def test_every_tag_has_an_empty_form(tag: str) -> None:
     """D-14, wire (Empty collection): the empty form is listed as empty and is no value."""
-    read = read_record(record(7, **{tag: empty_form(tag)}), 7)
+    read = read_record(record(7, **{tag: empty(tag)}), 7)
     assert (dict(read.values), read.empty) == ({}, frozenset({tag}))
 
 
@@ -236,9 +236,9 @@ def test_no_text_makes_reading_fail_in_another_way(data: st.DataObject) -> None:
     """D-25: whatever a value says, the answer is a record or an error of the closed list."""
     anything = dict.fromkeys(Kind, st.text(max_size=12))
     spec = data.draw(st.sampled_from(list(COLLECTIONS.values())))
-    elements = data.draw(st.lists(elements_of(spec, anything), min_size=1, max_size=12))
+    several = data.draw(st.lists(elements(spec, anything), min_size=1, max_size=12))
     tag = data.draw(st.sampled_from(list(SCALARS)))
-    sent: dict[str, Tag] = {tag: data.draw(st.text(max_size=12)), spec.tag: elements}
+    sent: dict[str, Tag] = {tag: data.draw(st.text(max_size=12)), spec.tag: several}
     for reading in (read, read_strictly):
         reason = ""
         try:

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from attrs import evolve
-from tests.unit.core.build import DAY, NOW, POLICY, at, meta, node, sodt
 
 from msgx_core.errors import Malformed, Protocol
 from msgx_core.model.message import Node, ReferencePackage
@@ -25,6 +24,7 @@ from msgx_core.rules.reference import (
     resource_status,
     statuses,
 )
+from tests.unit.core.build import DAY, NOW, POLICY, at, meta, node, sodt
 
 ALL = sorted(CATEGORIES)
 INCREMENTS = ["ADD", "UPD", "DEL"]

@@ -8,8 +8,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import DAY, NOW, POLICY, flight
-from tests.unit.core.strategies import fields
 
 from msgx_core.model.change import FlightPut
 from msgx_core.model.flight import Child, DeleteReason, Fields
@@ -28,6 +26,8 @@ from msgx_core.rules.render import (
     utc_text,
     with_event_id,
 )
+from msgx_core.testing.strategies import fields
+from tests.unit.core.build import DAY, NOW, POLICY, flight
 
 ISO = evolve(POLICY, time_format=TimeFormat.ISO8601)
 MAFL = [Child(8, "QX8"), Child(9, None)]

@@ -20,13 +20,13 @@ DEAD, FAILED = MessageState.DEAD, MessageState.FAILED
     ],
 )
 def test_what_may_get_better_may_be_replayed(state: MessageState, code: str, reason: str) -> None:
-    """D-25, R-120: the whitelist."""
+    """R-119, D-25, R-120: the whitelist."""
     assert replay_refusal(state, code, reason, force=False) is None
 
 
 @pytest.mark.parametrize("reason", ["not-well-formed", "bad-time:ESTT", "raw-missing:x", None])
 def test_the_malformed_need_force(reason: str | None) -> None:
-    """D-25: only `raw-missing`, or an operator who knows better."""
+    """R-119, D-25: only `raw-missing`, or an operator who knows better."""
     refusal = replay_refusal(DEAD, "MALFORMED", reason, force=False)
     assert refusal is not None
     assert "MALFORMED" in refusal

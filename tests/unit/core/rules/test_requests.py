@@ -4,7 +4,6 @@ from datetime import date, timedelta
 
 import pytest
 from attrs import evolve
-from tests.unit.core.build import DAY, NEXT_DAY, NOW
 
 from msgx_core.model.message import ErrorAnswer
 from msgx_core.model.request import Request, RequestSlot, RequestState
@@ -23,6 +22,7 @@ from msgx_core.rules.requests import (
 )
 from msgx_core.states.machine import IllegalTransition
 from msgx_core.states.request import RequestEvent
+from tests.unit.core.build import DAY, NEXT_DAY, NOW
 
 WINDOW = timedelta(hours=24)
 MINUTE = timedelta(minutes=1)
@@ -59,6 +59,12 @@ def test_an_answer_to_nothing_matches_nothing() -> None:
     assert match() is None
     assert match(OLD) is None
     assert match(evolve(OPEN, state=RequestState.DONE)) is None
+
+
+def test_a_request_that_is_being_answered_takes_no_other_answer() -> None:
+    """R-339, D-32: a second one, replayed or committed late while the first is under way, matches none."""
+    assert match(evolve(OPEN, resp_msg_id=9)) is None
+    assert match_reference_answer([evolve(GATES, resp_msg_id=9)], "GLST") is None
 
 
 def test_an_answer_may_overtake_our_own_confirmation() -> None:
@@ -114,7 +120,7 @@ def test_a_request_without_days_has_no_coverage() -> None:
 
 @pytest.mark.parametrize("rtype", [*CATEGORIES, "RSTA"])
 def test_reference_answers_match_by_type(rtype: str) -> None:
-    """R-412, R-419: the answer's `TYPE` against the category asked for, open requests only."""
+    """R-339, R-412, R-419: the answer's `TYPE` against the category asked for, open requests only."""
     asked = evolve(GATES, rtype=rtype)
     assert match_reference_answer([asked], rtype) == asked
     assert match_reference_answer([asked], "OTHER") is None

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import NOW
 
 from msgx_core.model.events import DueEvent, EventStatus, Target
 from msgx_core.model.proc import WritebackDue
 from msgx_core.rules.retry import RetryPolicy, WritebackPolicy, outage_pause_s, settle_delivery
+from tests.unit.core.build import NOW
 
 SECOND = timedelta(seconds=1)
 EVENT = DueEvent(7, Target.MSG, 15, 3, "{}", attempts=0)

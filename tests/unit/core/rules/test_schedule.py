@@ -7,14 +7,14 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import DAY, NEXT_DAY, at, flight, package, record, sodt
-from tests.unit.core.world import World
 
 from msgx_core.model.flight import DeleteReason, FlightState, FlightStatus
 from msgx_core.model.message import FlightRecord
 from msgx_core.model.schedule import Coverage, Days, Interval, Nothing, Roster
 from msgx_core.rules.coverage import day_range
 from msgx_core.rules.schedule import SchedulePlan
+from tests.unit.core.build import DAY, NEXT_DAY, at, flight, package, record, sodt
+from tests.unit.core.world import World
 
 TODAY = Days(frozenset({DAY}))
 BOTH = day_range(DAY, NEXT_DAY)
@@ -42,7 +42,7 @@ def test_a_record_makes_a_flight_with_its_day() -> None:
 
 
 def test_a_record_replaces_all_fields() -> None:
-    """D-14, R-187: what is not carried is cleared; the day stays even without `SODT`."""
+    """R-169, R-184, D-14, R-187: what is not carried is cleared; the day stays even without `SODT`."""
     world = World.of(flight(1, SODT=sodt(), STND="2", GTDT=({"GATE": "B1"},)))
     world.schedule(package(record(1, FLNO="QX1")))
     assert dict(world.flights[1].fields) == {"FLNO": "QX1"}
@@ -73,7 +73,8 @@ def test_an_archived_flight_starts_above_its_floor() -> None:
 
 
 def test_absence_from_a_covered_day_deletes() -> None:
-    """D-11, R-325: upsert N, delete O − N, replace the roster, generation + 1; other days stay."""
+    """R-199, R-319, R-323, D-11, R-325: upsert N, delete O − N, replace the roster, generation + 1; other
+    days stay."""
     world = World.of(flight(1), flight(2), flight(3, day=NEXT_DAY), covered={DAY: 4, NEXT_DAY: 7})
     plan = world.schedule(package(today(1), today(9)), TODAY)
     assert deleted(plan) == {2}
@@ -145,7 +146,7 @@ def test_observed_deletes_inside_its_interval() -> None:
 
 
 def test_raw_sections_are_replaced_as_a_whole() -> None:
-    """D-39: a complete record without sections takes them away."""
+    """R-020, D-39: a complete record without sections takes them away."""
     plan = World.of(flight(1)).schedule(
         package(today(1), evolve(record(2), raw_sections={"SRVT": "<SRVT/>"}))
     )

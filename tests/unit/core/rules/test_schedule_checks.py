@@ -3,14 +3,14 @@
 from itertools import combinations
 
 import pytest
-from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, flight, package, record, sodt
-from tests.unit.core.world import World
 
 from msgx_core.errors import Protocol
 from msgx_core.model.message import FlightRecord, SchedulePackage
 from msgx_core.model.schedule import Days, Roster
 from msgx_core.rules.coverage import check_package
 from msgx_core.rules.schedule import own_day, plan_schedule, schedule_query
+from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, flight, package, record, sodt
+from tests.unit.core.world import World
 
 TODAY = Days(frozenset({DAY}))
 BOUND_ELSEWHERE, LISTED_ELSEWHERE = 60, 70
@@ -51,7 +51,8 @@ def faulty(*reasons: str) -> tuple[World, SchedulePackage]:
 
 @pytest.mark.parametrize("reason", ORDER)
 def test_each_fault_alone_rejects_the_whole_package(reason: str) -> None:
-    """D-12, INV-4, R-179: the reason is the one of the closed list, and nothing is written."""
+    """R-162, R-163, R-326, D-12, INV-4, R-179: the reason is the one of the closed list, and nothing is
+    written."""
     met, body = faulty(reason)
     flights, rosters = dict(met.flights), dict(met.rosters)
     with pytest.raises(Protocol) as caught:
@@ -97,7 +98,8 @@ def test_an_overfull_collection_speaks_before_the_day() -> None:
 
 
 def test_a_flight_is_bound_to_one_day_for_ever() -> None:
-    """D-10, R-191, R-330: a wrong day rejects the package even when the flight is deleted."""
+    """R-283, R-284, R-291, D-10, R-191, R-330: a wrong day rejects the package even when the flight is
+    deleted."""
     met = World.of(flight(1, live=False))
     with pytest.raises(Protocol, match=r"^SAME_FLID_ACROSS_OPERATION_DAYS$") as caught:
         met.schedule(package(right(2), record(1, SODT=sodt(NEXT_DAY))))

@@ -4,9 +4,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import DAY, NEXT_DAY, POLICY, Tag, flight, record, sodt
-from tests.unit.core.strategies import tags
-from tests.unit.core.world import Single, World
 
 from msgx_core.errors import Protocol
 from msgx_core.model.change import FlightSnapshot
@@ -14,6 +11,9 @@ from msgx_core.model.flight import DeleteReason, FlightStatus
 from msgx_core.rules.policy import MissingFlight
 from msgx_core.rules.single import NoEffect, life_of
 from msgx_core.states.flight import FLIGHT, FlightEvent, FlightLife
+from msgx_core.testing.strategies import plain_tags
+from tests.unit.core.build import DAY, NEXT_DAY, POLICY, Tag, flight, record, sodt
+from tests.unit.core.world import Single, World
 
 WORLDS = {
     FlightLife.ABSENT: World(),
@@ -42,7 +42,7 @@ def test_how_a_message_meets_a_flight(life: FlightLife) -> None:
     [(FlightLife.ABSENT, 1), (FlightLife.ACTIVE, 5), (FlightLife.DELETED, 5), (FlightLife.ARCHIVED, 5)],
 )
 def test_an_adft_makes_a_flight_live_from_any_life(life: FlightLife, version: int) -> None:
-    """D-07, D-17, D-37: versions go on counting; only a live flight keeps its fields."""
+    """R-203, D-07, D-17, D-37: versions go on counting; only a live flight keeps its fields."""
     world = meet(life)
     world.adft(record(7, RENO="B1"))
     kept = {"STND": "2"} if life is FlightLife.ACTIVE else {}
@@ -51,7 +51,8 @@ def test_an_adft_makes_a_flight_live_from_any_life(life: FlightLife, version: in
 
 
 def test_an_adft_only_sets() -> None:
-    """D-17, R-201: empty tags and empty collections change nothing, collections with elements replace."""
+    """R-203, D-17, R-201: empty tags and empty collections change nothing, collections with elements
+    replace."""
     world = World.of(flight(7, STND="2", GTDT=({"GATE": "B1"},), CKDT=({"CHKC": "1"},)))
     world.adft(record(7, STND="", GTDT=[{"GTNO": "0"}], CKDT=[{"CHKC": "5"}, {"CHKC": "6"}]))
     assert dict(world.flights[7].fields) == {
@@ -62,7 +63,7 @@ def test_an_adft_only_sets() -> None:
 
 
 def test_an_adft_with_sodt_binds_the_day_and_touches_no_roster() -> None:
-    """R-202, R-204, D-11: no roster, no generation."""
+    """R-207, R-202, R-204, D-11: no roster, no generation."""
     world = World()
     world.adft(record(7, SODT=sodt()))
     assert (world.flights[7].operation_day, world.rosters) == (DAY, {})
@@ -86,7 +87,7 @@ def test_an_adft_never_moves_a_flight_to_another_day(live: bool) -> None:
 
 
 def test_an_adft_leaves_raw_sections() -> None:
-    """D-39: they are replaced by complete records only."""
+    """R-272, D-39: they are replaced by complete records only."""
     assert (
         World.of(flight(7)).adft(evolve(record(7), raw_sections={"SRVT": "<SRVT/>"}))[0].raw_sections is None
     )
@@ -108,13 +109,13 @@ def test_a_rebuild_by_adft_starts_without_raw_sections() -> None:
     ],
 )
 def test_late_news_does_not_resurrect(life: FlightLife, missing: MissingFlight, reason: str) -> None:
-    """D-07, D-08: skipped with a reason of the closed list, and the table agrees."""
+    """R-217, D-07, D-08: skipped with a reason of the closed list, and the table agrees."""
     assert meet(life, missing).flop("STND", record(7, STND="9")) is NoEffect(reason)
     assert FLIGHT.allows(life, FlightEvent.CHANGE) == (life is FlightLife.ABSENT)
 
 
 def test_a_flop_for_an_unknown_flight_makes_it_without_day() -> None:
-    """D-08, R-218: to be adopted by the next schedule."""
+    """R-217, R-282, D-08, R-218: to be adopted by the next schedule."""
     world = World()
     world.flop("GTDT", record(7, GTDT=[{"GATE": "B1"}], SODT=sodt()))
     made = world.flights[7]
@@ -122,9 +123,9 @@ def test_a_flop_for_an_unknown_flight_makes_it_without_day() -> None:
     assert world.rosters == {}
 
 
-@given(tags())
+@given(plain_tags())
 def test_a_flop_keeps_day_and_roster(sent: dict[str, Tag]) -> None:
-    """R-213 to R-215, D-15: one step, whatever the body says beside its own tag."""
+    """R-251, R-213 to R-215, D-15: one step, whatever the body says beside its own tag."""
     world = World.of(flight(7, SODT=sodt(), STND="1"), covered={DAY: 3})
     world.flop("STND", record(7, **{**sent, "STND": "9"}))
     after = world.flights[7]
@@ -140,7 +141,8 @@ def test_a_flop_that_says_what_is_known_is_a_step_too() -> None:
 
 
 def test_fdel_is_a_soft_delete() -> None:
-    """D-06, R-292: version + 1, tombstone, off the roster; the fields and the day stay stored."""
+    """R-293, R-302, D-06, R-292: version + 1, tombstone, off the roster; the fields and the day stay
+    stored."""
     world = World.of(flight(7, STND="2"), flight(8), covered={DAY: 3})
     puts = world.fdel(7)
     assert not isinstance(puts, NoEffect)
@@ -167,7 +169,7 @@ def play(world: World, kind: str) -> Single:
 
 @given(st.lists(st.sampled_from(["adft", "flop", "fdel"]), max_size=8))
 def test_versions_only_rise(kinds: list[str]) -> None:
-    """D-15, D-37: by one with each effect; `World` checks each step."""
+    """R-358, D-15, D-37: by one with each effect; `World` checks each step."""
     world = World(floors={7: 3})
     expected = 3
     for kind in kinds:

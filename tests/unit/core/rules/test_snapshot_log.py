@@ -6,8 +6,6 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, at, flight, meta, package, record, sodt
-from tests.unit.core.world import World
 
 from msgx_core.model.alert import AlertCode
 from msgx_core.model.schedule import (
@@ -33,6 +31,8 @@ from msgx_core.rules.snapshot_log import (
     mark_sender,
     seqn_regressed,
 )
+from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, at, flight, meta, package, record, sodt
+from tests.unit.core.world import World
 
 HELD = SenderMark("AODB", 8, "20270314060000", "20270314060000", dnld_recs=20, resp_recs=40)
 SHARED = LogContext(5, NOW, recs=1, flags=(SnapshotFlag.RECS_DROP,), duration_ms=12)
@@ -109,7 +109,8 @@ def test_the_mark_of_a_sender() -> None:
 
 
 def test_each_flag_raises_its_alert() -> None:
-    """D-41, R-438: one alert per flag, one for all empty days; the mismatch has its own alert elsewhere."""
+    """R-441, D-41, R-438: one alert per flag, one for all empty days; the mismatch has its own alert
+    elsewhere."""
     alerts = flag_alerts(5, list(SnapshotFlag), [NEXT_DAY, DAY])
     codes = [alert.code for alert in alerts]
     assert codes == [
@@ -162,7 +163,7 @@ def test_an_empty_attempt_has_no_scope() -> None:
 
 @pytest.mark.parametrize("result", [SnapshotResult.ROLLED_BACK, SnapshotResult.REPLAY_SKIPPED])
 def test_attempts_without_effect_are_logged_too(result: SnapshotResult) -> None:
-    """D-13, D-16, R-443: one row per covered day, else one; no versions, no digests."""
+    """R-440, D-13, D-16, R-443: one row per covered day, else one; no versions, no digests."""
     one = bare_rows(SHARED, Nothing(), result, POLICY)
     both = bare_rows(SHARED, day_range(DAY, NEXT_DAY), result, POLICY)
     assert [row.operation_day for row in one] == [None]

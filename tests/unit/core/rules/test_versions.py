@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 from attrs import evolve
-from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, flight, package, record, sodt
-from tests.unit.core.world import World
 
 from msgx_core.model.change import FlightPut
 from msgx_core.model.schedule import Days
 from msgx_core.rules.coverage import day_range
+from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, flight, package, record, sodt
+from tests.unit.core.world import World
 
 TODAY = Days(frozenset({DAY}))
 QUIET = evolve(POLICY, suppress_unchanged=True)

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from msgx_core.model.events import EventStatus
+from msgx_core.model.job import OPEN_JOB_STATES, JobState
 from msgx_core.model.proc import TERMINAL_STATES, UNFINISHED_STATES, MessageState
 from msgx_core.model.request import OPEN_REQUEST_STATES, RequestState
 from msgx_core.states.delivery import DELIVERY, DeliveryEvent
 from msgx_core.states.flight import FLIGHT, FlightEvent, FlightLife
+from msgx_core.states.job import JOB, JobEvent
 from msgx_core.states.machine import IllegalTransition, Machine
 from msgx_core.states.message import MESSAGE, MessageEvent
 from msgx_core.states.request import REQUEST, RequestEvent
@@ -23,6 +25,7 @@ MACHINES: dict[str, tuple[Machine[Any, Any], type[enum.Enum], type[enum.Enum]]] 
         (REQUEST, RequestState, RequestEvent),
         (WRITEBACK, WritebackState, WritebackEvent),
         (FLIGHT, FlightLife, FlightEvent),
+        (JOB, JobState, JobEvent),
     )
 }
 
@@ -32,6 +35,7 @@ LEAVING_THE_END = {
     "request": set(),
     "write-back": {(WritebackState.WRITTEN, e) for e in (WritebackEvent.FINISH, WritebackEvent.REPLAY)},
     "flight": set(),
+    "job": set(),
 }
 """The documented steps out of a final state: a person's (D-24, D-25), or a new version's (D-29)."""
 
@@ -116,6 +120,13 @@ def test_a_request_is_open_until_it_is_closed() -> None:
     assert REQUEST.sources(RequestEvent.ANSWER) == {RequestState.SENT}
     assert REQUEST.next(RequestState.PENDING, RequestEvent.LOSE) is RequestState.FAILED
     assert not REQUEST.allows(RequestState.SENT, RequestEvent.LOSE)
+
+
+def test_a_job_is_open_until_it_has_ended() -> None:
+    """D-34: one that runs may be begun again, by the next holder or after an outage; an end is an end."""
+    assert set(JobState) == OPEN_JOB_STATES | JOB.terminal
+    assert JOB.sources(JobEvent.START) == OPEN_JOB_STATES
+    assert JOB.sources(JobEvent.SUCCEED) == JOB.sources(JobEvent.FAIL) == {JobState.RUNNING}
 
 
 def test_a_written_mark_is_never_owed_again() -> None:

@@ -1,4 +1,4 @@
-"""From a window to answers, with a crash at every step boundary: one end always (D-11, D-12, D-32)."""
+"""From a window to answers: what they come to (D-11, D-12, D-32). Crashes on the way: `tests/crash`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,9 @@ from requesting import (
     WINDOW,
     alerts,
     ask,
-    crashing,
     deleted,
     flights,
-    seqns,
     state,
-    steps_of,
-    survived,
     window,
 )
 from wire import error_answer, fltr, reference, schedule
@@ -32,19 +28,17 @@ LATE = [fltr(9, "14MAR271200"), WINDOW[1]]
 
 
 def sent(system: System, first: date = DAY, last: date | None = None, rtype: str | None = None) -> int:
-    """Ask and drain until the request is out; what a crash lost is asked for again, as an operator would."""
-    while True:
-        asked = ask(system, first, last, rtype)
-        survived(system)
-        if state(system, asked) == ("SENT", None):
-            return asked
-        assert state(system, asked) == ("FAILED", "send-lost")
+    """Ask and drain: the request is out."""
+    asked = ask(system, first, last, rtype)
+    system.drain()
+    assert state(system, asked) == ("SENT", None)
+    return asked
 
 
 def answer(system: System, *raws: bytes) -> None:
     """Messages come in and are worked off."""
     system.send(raws)
-    survived(system)
+    system.drain()
 
 
 def one_day(system: System) -> None:
@@ -70,7 +64,7 @@ def late(system: System) -> None:
     """An answer after its request has expired; then one for the same range, asked for again."""
     sent(system)
     system.clock.advance(TIMEOUT)
-    survived(system)
+    system.drain()
     answer(system, schedule("RESP", LATE, seqn=1_000_000_001))
     sent(system)
     answer(system, schedule("RESP", [WINDOW[1]], seqn=1_000_000_002))
@@ -80,7 +74,7 @@ def ambiguous(system: System) -> None:
     """An answer while one of another range, which has expired, may still be answered: it only upserts."""
     sent(system, DAY)
     system.clock.advance(TIMEOUT)
-    survived(system)
+    system.drain()
     sent(system, NEXT)
     answer(system, schedule("RESP", LATE, seqn=1_000_000_001))
 
@@ -89,7 +83,7 @@ def after_the_late_window(system: System) -> None:
     """A day later nobody answers the old one any more."""
     sent(system, DAY)
     system.clock.advance(TIMEOUT)
-    survived(system)
+    system.drain()
     system.clock.advance(timedelta(hours=24))
     sent(system, NEXT)
     answer(system, schedule("RESP", [WINDOW[4]], seqn=1_000_000_001))
@@ -163,16 +157,16 @@ SCENARIOS = [pytest.param(scenario, id=scenario.__name__) for scenario in EXPECT
 
 
 def outcome(system: System) -> dict[str, Any]:
-    """What has come of it; requests that a crash lost, and their alerts, apart."""
+    """What has come of it."""
     requests = [state(system, r.request_id) for r in reversed(system.store.requests())]
     fates = [(fate, reason) for fate, _, reason in system.fates().values()]
     generations = {r.day: r.version for r in system.store.rosters()}
     return {
         "deleted": deleted(system),
         "flights": set(flights(system)),
-        "requests": [each for each in requests if each != ("FAILED", "send-lost")],
+        "requests": requests,
         "fates": fates[1:],
-        "alerts": sorted(code for code in alerts(system) if code != "SEND_LOST"),
+        "alerts": sorted(alerts(system)),
         "generations": {day: version for day, version in generations.items() if day in (DAY, NEXT)},
     }
 
@@ -188,19 +182,3 @@ def test_what_it_comes_to(scenario: Scenario) -> None:
     with window() as system:
         scenario(system)
         assert outcome(system) == expected(scenario)
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_crash_at_any_step_ends_the_same(scenario: Scenario) -> None:
-    """D-02, D-32: after each step boundary in turn; what went out went out once, what is lost is told of."""
-    steps = steps_of(scenario)
-    assert {"send-begun", "send-inserted", "send-confirmed"} <= set(steps)
-    for at, name in enumerate(steps):
-        with crashing(at) as system:
-            scenario(system)
-            assert outcome(system) == expected(scenario), (at, name)
-            lost = [r for r in system.store.requests() if r.reason == "send-lost"]
-            assert len(lost) == alerts(system).count("SEND_LOST") == (name == "send-begun"), (at, name)
-            numbers = seqns(system)
-            out = {r.seqn for r in system.store.requests()} - {r.seqn for r in lost}
-            assert (len(numbers), set(numbers)) == (len(out), out), (at, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,14 +11,22 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
-from msgx_core.errors import Malformed
+from msgx_core.errors import Malformed, Protocol
+from msgx_core.model.change import FlightSnapshot
+from msgx_core.model.schedule import Nothing
+from msgx_core.model.sis import MAX_VALUE_CHARS
+from msgx_core.rules.coverage import check_package
 from msgx_core.rules.merge import flop_flid, read_flop
 from msgx_core.rules.operation_day import operation_day
 from msgx_core.rules.policy import Policy
-from tests.unit.core.build import DAY, NEXT_DAY, POLICY, at, flight, package, record, sodt
+from msgx_core.rules.records import read_record
+from msgx_core.rules.render import utc_text
+from msgx_core.rules.schedule import plan_schedule
+from tests.unit.core.build import DAY, NEXT_DAY, NOW, POLICY, at, flight, package, record, sodt
 from tests.unit.core.world import World
 
 LONG = "9" * 50
+WORD = "x" * (MAX_VALUE_CHARS + 1)
 
 
 @pytest.fixture
@@ -36,6 +45,7 @@ def test_the_zone_of_the_machine_means_nothing() -> None:
     kiritimati = Policy(airport_zone=ZoneInfo("Pacific/Kiritimati"))
     assert operation_day(datetime(2027, 3, 14, 10, 30, tzinfo=UTC), kiritimati) == NEXT_DAY
     assert operation_day(datetime(2027, 3, 14, 9, 30, tzinfo=UTC), kiritimati) == DAY
+    assert utc_text(datetime(2027, 3, 14, 9, 30, tzinfo=UTC)) == "2027-03-14T09:30:00.000000Z"
 
 
 def test_the_instant_of_the_plan_is_kept_with_the_flight() -> None:
@@ -81,3 +91,36 @@ def test_what_is_said_about_a_flid(text: str | None) -> None:
         flop_flid(record(text, STND="1"))
     assert caught.value.reason == f"flid-invalid:{(text or '')[:40]}"
     assert (caught.value.tag, caught.value.text, caught.value.record) == ("FLID", text or "", 0)
+
+
+@pytest.mark.parametrize(
+    ("tag", "element", "reason"),
+    [
+        ("FRET", {"REID": WORD}, "value-too-long:REID"),
+        ("FRET", {"TEXT": WORD}, "value-too-long:FRET"),
+        ("FDIV", {"DDES": WORD}, "value-too-long:DDES"),
+        ("FDIV", {"TEXT": WORD}, "value-too-long:FDIV"),
+    ],
+)
+def test_a_single_value_that_is_too_long_is_named(tag: str, element: dict[str, str], reason: str) -> None:
+    """D-25: by its attribute, or by its tag where the text is meant."""
+    with pytest.raises(Protocol) as caught:
+        read_record(record(7, **{tag: element}), 7)
+    assert (caught.value.reason, caught.value.tag) == (reason, reason.partition(":")[2])
+
+
+def test_a_number_alone_is_an_allocation_unless_it_is_zero() -> None:
+    """wire (Empty collection): `GTNO="5"` without content is a gate that is not named yet."""
+    five = read_record(record(7, GTDT=[{"GTNO": "5"}]), 7)
+    assert five.values == {"GTDT": ({"GTNO": "5"},)}
+    none = read_record(record(7, GTDT=[{"GTNO": "00"}]), 7)
+    assert (dict(none.values), none.empty, none.truncated) == ({}, frozenset({"GTDT"}), 0)
+
+
+def test_a_day_that_nobody_counted_has_generation_0() -> None:
+    """D-28, D-30: in the notice, where the flight has a day."""
+    checked = check_package(package(record(1, SODT=sodt()), record(2)), POLICY)
+    plan = plan_schedule(checked, Nothing(), FlightSnapshot(), msg_id=1, now=NOW, policy=POLICY)
+    with_day, without = (json.loads(put.notice or "") for put in plan.flights)
+    assert with_day["DAY_VERSION"] == 0
+    assert "DAY_VERSION" not in without

@@ -176,6 +176,11 @@ def test_options_that_mean_nothing_without_it(msgx: Msgx, options: tuple[str, ..
     assert (answer.code, "it goes with --via-daemon" in answer.err) == (2, True)
 
 
+def test_not_waiting_and_a_limit_to_it_exclude_each_other(msgx: Msgx) -> None:
+    answer = msgx("sweep", "--via-daemon", "--no-wait", "--wait-at-most", "3")
+    assert (answer.code, "it goes without --no-wait" in answer.err) == (2, True)
+
+
 def test_old_jobs_leave_with_old_requests(msgx: Msgx) -> None:
     """IMP §9.3: one setting for both; what is open stays, and the dry run says so."""
     with holder(msgx) as container:

@@ -202,7 +202,7 @@ def test_without_alembic_an_upgrade_says_what_to_install(url: str, tmp_path: Pat
     )
     (last,) = run.stderr.splitlines()[-1:]
     assert f"from schema revision {NOW} to {LATER}; alembic is needed" in last
-    assert "pip install 'msgx[postgres]'" in last
+    assert "pip install alembic" in last
 
 
 def test_the_role_of_msgx_upgrades_nothing(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -278,7 +278,10 @@ def change_ten(system: System, copy: Path) -> None:
     names = [name for name in CHANGES if name not in ("state", "extra flight", "changed record")]
     flids = [flight.flid for flight in system.store.flights(state="ACTIVE", limit=5000) if alone(flight)]
     chosen = dict(zip(names, flids, strict=False))
-    system.store.connection.run("VACUUM INTO :copy", {"copy": str(copy)})
+    assert system.store_path is not None
+    raw = sqlite3.connect(system.store_path, isolation_level=None)
+    raw.execute("VACUUM INTO ?", (str(copy),))
+    raw.close()
     raw = sqlite3.connect(copy, isolation_level=None)
     for name, flid in chosen.items():
         assert raw.execute(CHANGES[name][0].format(flid=flid)).rowcount == 1

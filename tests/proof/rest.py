@@ -10,7 +10,7 @@ from tests.proof.invariants import check
 from tests.proof.plant.airport import Plant
 from tests.proof.plant.look import Look
 
-ROUNDS = 60
+ROUNDS, TICKS = 40, 60
 
 
 def come_to_rest(plant: Plant, leader: Callable[[], str], seen: Look) -> Look:
@@ -30,14 +30,17 @@ def come_to_rest(plant: Plant, leader: Callable[[], str], seen: Look) -> Look:
 
 def _round(plant: Plant, who: str) -> None:
     plant.work(who, "intake", lambda p: p.intake.scan())
-    while plant.oracle.foretell() == "done":
+    for _ in range(TICKS):
+        if plant.oracle.foretell() != "done":
+            break
         plant.work(who, "tick", lambda p: p.pump.tick())
     plant.work(who, "cache", lambda p: p.cache_keeper.ensure())
     plant.work(who, "write-back", lambda p: p.writeback.sweep())
-    for topic in ("KAFKA:msg", "KAFKA:schd"):
-        while plant.oracle.outbox.due(topic, plant.oracle.now):
-            relay = "msg_relay" if topic == "KAFKA:msg" else "schd_relay"
-            plant.work(who, f"relay {topic}", lambda p, relay=relay: getattr(p, relay).run_once())  # type: ignore[misc]
+    for _ in range(TICKS):
+        if not any(plant.oracle.outbox.due(topic, plant.oracle.now) for topic in ("KAFKA:msg", "KAFKA:schd")):
+            break
+        plant.work(who, "relay", lambda p: p.msg_relay.run_once())
+        plant.work(who, "relay", lambda p: p.schd_relay.run_once())
     plant.work(who, "requests", lambda p: p.requests.run())
 
 

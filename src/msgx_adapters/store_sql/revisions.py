@@ -14,7 +14,7 @@ from attrs import frozen
 from msgx_core.errors import ConfigError, MsgxError
 
 _SCRIPT = re.compile(r"r(\d{4})_\w+\.py")
-NO_ALEMBIC = "alembic is needed for it and not installed: pip install 'msgx[postgres]', or alembic alone"
+NO_ALEMBIC = "alembic is needed for it and not installed: pip install alembic (it comes with msgx[embedded])"
 
 
 class InUse(MsgxError):

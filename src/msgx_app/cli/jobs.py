@@ -68,6 +68,8 @@ class Leaving:
         alone = [name for name, value in given.items() if value is not None]
         if alone and not self.via_daemon:
             raise typer.BadParameter("it goes with --via-daemon", param_hint=alone[0])
+        if self.no_wait and self.wait_at_most_s is not None:
+            raise typer.BadParameter("it goes without --no-wait", param_hint="--wait-at-most")
         return self.via_daemon
 
 

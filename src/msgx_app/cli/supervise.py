@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import threading
@@ -38,8 +39,11 @@ class Interrupted(MsgxError):
 
 
 def holder_name(command: str) -> str:
-    """How this process appears as holder: `host:pid:command`."""
-    return f"{socket.gethostname()}:{os.getpid()}:{command}"
+    """How this process appears as holder: `host:pid:command:` and a random part.
+
+    Containers may share host name and pid; a lease is only its holder's if no other has its name (D-34).
+    """
+    return f"{socket.gethostname()}:{os.getpid()}:{command}:{secrets.token_hex(3)}"
 
 
 @contextmanager

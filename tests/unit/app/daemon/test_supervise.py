@@ -105,6 +105,13 @@ def test_outside_the_main_thread_signals_are_left_alone() -> None:
 
 
 def test_holder_name_says_host_process_and_command() -> None:
-    host, pid, command = holder_name("drain").rsplit(":", 2)
+    host, pid, command, _ = holder_name("drain").rsplit(":", 3)
     assert host
     assert (pid, command) == (str(os.getpid()), "drain")
+
+
+def test_two_processes_of_one_name_are_two_holders() -> None:
+    """D-34: containers may share host name and pid."""
+    names = {holder_name("run") for _ in range(20)}
+    assert len(names) == 20
+    assert all(f":{os.getpid()}:run:" in name for name in names)

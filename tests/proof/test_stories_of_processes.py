@@ -104,9 +104,10 @@ def test_the_standby_takes_over_at_any_boundary(m: Teller) -> None:
     """R-033, D-34: the old leader is refused at its next write; what it had begun is ended once."""
     m.sends(schedule("DNLD", plain(1, TODAY)))
     for at in range(7):
-        m.upstream_sends(flop(1, "STND", str(at)))
+        m.upstream_sends(flop(1, "STND", f"{at}"))
+        m.upstream_sends(flop(1, "STND", f"{at} again"))
         m.intake()
-        m.tick(Takeover(at, at % 3))
+        m.tick(Takeover(at, 2))
         m.work_on(2)
         m.write_back(Takeover(at % 3, 0))
         m.relay_notices(Takeover(0, 0))
@@ -117,4 +118,4 @@ def test_the_standby_takes_over_at_any_boundary(m: Teller) -> None:
         m.time_passes(16)
     m.a_standby_asks()
     m.the_leader_stops()
-    assert m.machine.seen.flights[1].version == 8
+    assert m.machine.seen.flights[1].version == 15

@@ -23,8 +23,8 @@ survivor: a test is missing, or the change makes no difference that matters. Thi
 the reasons are kept in `tools/mutation/reasons.toml`.
 
 The tool is mutmut. It changes the bodies of functions and methods, but for decorated ones (properties), and
-nothing at module level: the tables of `states/` are data, and their tests go through every pair. Examples in
-docstrings do not count here. A change that never ends counts as noticed.
+nothing at module level: the tables of `states/` are data, and their tests go through every pair. A change
+that never ends counts as noticed.
 """
 
 

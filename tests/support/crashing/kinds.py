@@ -177,9 +177,9 @@ SINGLE = (
     of("ADFT sets", adft(fltr(1, ACFT="738"))),
     of("ADFT revives", adft(fltr(7, "14MAR271100"))),
     of("ADFT child", adft(fltr(13, "14MAR271200", MAID="10"))),
+    of("ADFT renames a child", adft(fltr(11, "14MAR271200", FLNO="QX1100"))),
     of("ADFT other day", adft(fltr(1, "16MAR270805"))),
     of("FLOP empty", flop(1, "GTDT", '<GTDT GTNO="0"/>')),
-    of("FLOP renames a child", flop(11, "FLNO", "<FLNO>QX1100</FLNO>")),
     of("FLOP unknown flight", flop(90, "GTDT", gate("B01"))),
     of(
         "FLOP unknown flight skipped",

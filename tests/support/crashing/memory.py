@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define
 
-from crashing.bench import Bench, Kind, Parts
+from crashing.bench import BEGIN, Bench, Kind, Parts
 from crashing.state import Sent, State, bus, tables, timeless, undated
 from embedded import SHANGHAI
 from msgx_adapters.bus_memory import MemoryBus
@@ -111,7 +111,7 @@ class MemoryWorld:
 
     def __init__(self, kind: Kind, clock: ManualClock | None = None) -> None:
         self.kind = kind
-        self.clock = ManualClock() if clock is None else clock
+        self.clock = ManualClock(BEGIN) if clock is None else clock
         self.folder = tempfile.mkdtemp(prefix="msgx-crash-") if kind.history else None
         self.inbox = MemoryInbox(zone=SHANGHAI, clock=self.clock)
         self.outbound = MemoryOutbound(zone=SHANGHAI, clock=self.clock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,7 +17,7 @@ from msgx_core.model.schedule import Nothing
 from msgx_core.model.sis import MAX_VALUE_CHARS
 from msgx_core.rules.coverage import check_package
 from msgx_core.rules.merge import flop_flid, read_flop
-from msgx_core.rules.operation_day import operation_day
+from msgx_core.rules.operation_day import instant_of, operation_day
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.records import read_record
 from msgx_core.rules.render import utc_text
@@ -45,6 +45,7 @@ def test_the_zone_of_the_machine_means_nothing() -> None:
     kiritimati = Policy(airport_zone=ZoneInfo("Pacific/Kiritimati"))
     assert operation_day(datetime(2027, 3, 14, 10, 30, tzinfo=UTC), kiritimati) == NEXT_DAY
     assert operation_day(datetime(2027, 3, 14, 9, 30, tzinfo=UTC), kiritimati) == DAY
+    assert instant_of(datetime(2027, 3, 14, 12), kiritimati).utcoffset() == timedelta(0)
     assert utc_text(datetime(2027, 3, 14, 9, 30, tzinfo=UTC)) == "2027-03-14T09:30:00.000000Z"
 
 
@@ -113,6 +114,8 @@ def test_a_number_alone_is_an_allocation_unless_it_is_zero() -> None:
     """wire (Empty collection): `GTNO="5"` without content is a gate that is not named yet."""
     five = read_record(record(7, GTDT=[{"GTNO": "5"}]), 7)
     assert five.values == {"GTDT": ({"GTNO": "5"},)}
+    named = read_record(record(7, GTDT=[{"GTNO": "X"}]), 7)
+    assert named.values == {"GTDT": ({"GTNO": "X"},)}
     none = read_record(record(7, GTDT=[{"GTNO": "00"}]), 7)
     assert (dict(none.values), none.empty, none.truncated) == ({}, frozenset({"GTDT"}), 0)
 
@@ -124,3 +127,15 @@ def test_a_day_that_nobody_counted_has_generation_0() -> None:
     with_day, without = (json.loads(put.notice or "") for put in plan.flights)
     assert with_day["DAY_VERSION"] == 0
     assert "DAY_VERSION" not in without
+
+
+def test_an_empty_delay_beside_a_real_one_is_mixed() -> None:
+    """wire (Empty collection): also where there is no sequence number."""
+    with pytest.raises(Protocol, match="collection-mixed:DELY"):
+        read_record(record(7, DELY=[{}, {"CODE": "1"}]), 7)
+
+
+def test_what_is_cut_is_counted_over_all_collections() -> None:
+    """D-19: of both routes together."""
+    sent = record(7, ROUT=[{"APCD": f"A{n}"} for n in range(6)], ERUT=[{"APCD": f"B{n}"} for n in range(7)])
+    assert read_record(sent, 7).truncated == 2 + 3

@@ -116,7 +116,7 @@ class RealSet:
         text = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
         return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
-    def wait_idle(self, timeout_s: float = 60.0) -> None:
+    def wait_idle(self, timeout_s: float = 150.0) -> None:
         """Until every mailbox row is marked and every event sent."""
 
         def idle() -> bool:

@@ -65,8 +65,10 @@ def runner(folder: Path) -> Iterator[Runner]:
         yield Runner(process, log)
     finally:
         assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.close()
         process.wait(20)
+        process.stdout.close()
 
 
 @frozen

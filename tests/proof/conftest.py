@@ -38,6 +38,7 @@ def m(over: type[Proof], request: pytest.FixtureRequest) -> Iterator[Teller]:
     teller = Teller(over(), choices_of(request.node.iter_markers()))
     yield teller
     teller.teardown()
+    over.tally.told.add(request.node.originalname)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -18,7 +18,7 @@ from tests.proof import letters
 from tests.proof.oracle.hearing_services import due_marks
 from tests.proof.plant.airport import OTHER
 from tests.proof.plant.look import Look
-from tests.proof.plant.troubles import Trouble
+from tests.proof.plant.troubles import Crash, Trouble
 from tests.proof.steering import PAUSES, PICKS, SERVICES, TROUBLES, WORK
 from tests.proof.walk import AUDIT, Walk
 
@@ -278,10 +278,10 @@ class Proof(Walk):
             assert self.plant.leader == leader
 
     @reachable
-    @rule()
-    def the_standby_takes_over(self) -> None:
-        """The lease ran out without notice: the old leader does not know yet (D-34)."""
-        self.plant.take_over(OTHER[self.leader()])
+    @rule(crash=st.none() | st.integers(0, 4))
+    def the_standby_takes_over(self, crash: int | None = None) -> None:
+        """The lease ran out without notice: the old leader does not know yet. It may crash itself (D-34)."""
+        self.plant.take_over(OTHER[self.leader()], None if crash is None else Crash(crash))
 
     @precondition(lambda self: self.stale())
     @rule(work=st.sampled_from(sorted(WORK)))

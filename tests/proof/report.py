@@ -43,6 +43,7 @@ class Tally:
     ends: Counter[tuple[str, str]] = field(factory=Counter)
     invariants: Counter[str] = field(factory=Counter)
     walks: int = 0
+    told: set[str] = field(factory=set)
 
     def took(self, key: Key) -> None:
         """A transition was seen in the store: it must be one of the table."""

@@ -116,6 +116,10 @@ def test_the_standby_takes_over_at_any_boundary(m: Teller) -> None:
             if m.machine.stale():
                 m.the_old_leader_goes_on(work)
         m.time_passes(16)
+    for at in range(4):
+        m.the_cache_is_lost()
+        m.the_standby_takes_over(crash=at)
+        m.work_on(1)
     m.a_standby_asks()
     m.the_leader_stops()
     assert m.machine.seen.flights[1].version == 15

@@ -49,6 +49,8 @@ def writeback_retry(
     o: Oracle, w: Outside, result: None, msg_id: int, next_at: datetime, alert: Alert | None, now: datetime
 ) -> None:
     message = o.messages[msg_id]
+    if not message.is_final:
+        return  # let in again while its claim had run out: what was about its last end is over
     assert w.has_row(msg_id), "a row that is gone is given up at once (R-145)"
     assert message.enqueued_at is not None
     assert o.now - message.enqueued_at < OVERDUE, "past R the try was the last one (D-38)"
@@ -60,6 +62,8 @@ def writeback_abandon(
     o: Oracle, w: Outside, result: None, msg_id: int, reason: AbandonReason, alert: Alert, now: datetime
 ) -> None:
     message = o.messages[msg_id]
+    if not message.is_final:
+        return
     assert message.enqueued_at is not None
     gone = not w.has_row(msg_id)
     assert gone or o.now - message.enqueued_at >= OVERDUE, "before R it is only put off (R-146)"

@@ -148,7 +148,7 @@ class Plant:
         try:
             if not pipeline.start(f"{who}{self._starts}", LEASE_S).granted:
                 return False
-        except Transient:
+        except (Transient, SimulatedCrash):
             self.leader = None
             return False
         self.instances[who], self.leader = pipeline, who
@@ -159,11 +159,17 @@ class Plant:
         self.instances.pop(who).store.release_lease()
         self.leader = None if self.leader == who else self.leader
 
-    def take_over(self, who: str) -> bool:
-        """The lease runs out, whoever holds it, and that one takes it."""
+    def take_over(self, who: str, trouble: Trouble | None = None) -> bool:
+        """The lease runs out, whoever holds it, and that one takes it; whether it got ready."""
         self.instances.pop(who, None)
         self.books.expire_lease()
-        return self.start(who)
+        if trouble is not None:
+            self.fuse = Fuse(trouble)
+        try:
+            return self.start(who)
+        finally:
+            if trouble is not None:
+                self.fuse = Fuse()
 
     def work(
         self, who: str, name: str, action: Callable[[Pipeline], object], trouble: Trouble | None = None

@@ -75,7 +75,7 @@ class Look:
 
     @property
     def dead_events(self) -> list[dict[str, Any]]:
-        """Outbox rows that wait for a person."""
+        """Outbox rows that wait for people."""
         return [row for row in self.events if row["STATUS"] == "DEAD"]
 
     def rows_of(self, target: str) -> list[dict[str, Any]]:

@@ -68,6 +68,7 @@ _WRITEBACK = {
     "replay": "replay",
     "readmit": "replay",
 }
+_HOLDING = ("writebacks_done", "writeback_retry", "release_claims", "writeback_abandon")
 _REQUEST = {
     ("apply", "SENT"): "confirm-sent",
     ("apply", "FAILED"): "refuse",
@@ -121,18 +122,23 @@ class Watch:
             event = _MESSAGE.get(method) or {"SKIPPED": "skip", "DEAD": "die"}.get(new["STATE"], "")
             if method in ("close_unapplied", *_MESSAGE):
                 self.tally.took(("message", old["STATE"], event, new["STATE"]))
-            if method in _WRITEBACK:
-                was, is_now = self._mark(old), self._mark(new)
+            # What was claimed may have been let in again since: then nothing is written about it.
+            ended = old["STATE"] in ("SUCCEEDED", "SKIPPED", "DEAD") or new["STATE"] != old["STATE"]
+            if method in _WRITEBACK and (ended or method == "replay"):
+                was, is_now = self._mark(old, method in _HOLDING), self._mark(new)
                 self.tally.took(("write-back", was, _WRITEBACK[method], is_now))
 
-    def _mark(self, row: Row) -> str:
-        """The write-back of a message, from its columns (IMP §6)."""
+    def _mark(self, row: Row, holding: bool = False) -> str:
+        """The write-back of a message, from its columns (IMP §6).
+
+        A claim that has run out is none, but for the process that still holds it and comes back late.
+        """
         if row["BACKFILL_AT"] is not None:
             return "WRITTEN"
         if row["BACKFILL_ABANDONED_AT"] is not None:
             return "ABANDONED"
         claim = row["BACKFILL_CLAIM_UNTIL"]
-        if claim is not None and _instant(claim) > self.now():
+        if claim is not None and (holding or _instant(claim) > self.now()):
             return "CLAIMED"
         return "NOT_OWED" if row["BACKFILL_NEXT_AT"] is None else "OWED"
 

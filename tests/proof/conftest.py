@@ -7,11 +7,26 @@ from collections.abc import Iterator
 import pytest
 
 from msgx_adapters.store_postgres import PostgresStore
+from msgx_core.model.change import FlightQuery, FlightSnapshot
+from msgx_core.pipeline.remembered import Memory
 from services.postgres import POSTGRES, Tables, own_schema
 from tests.proof.machine import Proof
 from tests.proof.report import TALLIES
 from tests.proof.stores import PostgresProof, Server, SqliteProof
 from tests.proof.teller import Teller, choices_of
+
+
+@pytest.fixture(autouse=True)
+def what_is_remembered_is_what_the_store_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer from memory is compared with the store's, so that all of the proof is one of it."""
+    remembered = Memory.read
+
+    def compared(memory: Memory, query: FlightQuery) -> FlightSnapshot:
+        answer = remembered(memory, query)
+        assert answer == memory.ask(query), "the memory is not what the store holds (D-34)"
+        return answer
+
+    monkeypatch.setattr(Memory, "read", compared)
 
 
 @pytest.fixture(scope="session")

@@ -15,17 +15,18 @@ from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.pipeline.pump import Tick
 from msgx_core.testing.wire import WireMessage
 from tests.proof import letters
+from tests.proof.bursts import Bursts
 from tests.proof.oracle.hearing_services import due_marks
 from tests.proof.plant.airport import OTHER
 from tests.proof.plant.look import Look
 from tests.proof.plant.troubles import Crash, Trouble
 from tests.proof.steering import PAUSES, PICKS, SERVICES, TROUBLES, WORK
-from tests.proof.walk import AUDIT, Walk
+from tests.proof.walk import AUDIT
 
 reachable = precondition(lambda self: "store" not in self.plant.down)
 
 
-class Proof(Walk):
+class Proof(Bursts):
     """Upstream, two processes, five services, people and the clock."""
 
     # Upstream

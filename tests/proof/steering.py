@@ -25,6 +25,7 @@ TROUBLES: st.SearchStrategy[Trouble | None] = st.one_of(
 WORK: dict[str, Callable[[Pipeline], object]] = {
     "intake": lambda p: p.intake.scan(),
     "tick": lambda p: p.pump.tick(),
+    "burst": lambda p: p.pump.burst(),
     "write-back": lambda p: p.writeback.sweep(),
     "notices": lambda p: p.msg_relay.run_once(),
     "states": lambda p: p.schd_relay.run_once(),
@@ -32,7 +33,7 @@ WORK: dict[str, Callable[[Pipeline], object]] = {
     "sweep": lambda p: p.sweep.run(),
 }
 
-OFTEN = {"upstream_sends": 7, "work_on": 6, "tick": 8, "time_passes": 3}
+OFTEN = {"upstream_sends": 7, "work_on": 6, "tick": 5, "burst": 5, "time_passes": 3}
 OFTEN |= dict.fromkeys(["write_back", "relay_notices", "relay_states", "people_replay", "sweep"], 2)
 
 

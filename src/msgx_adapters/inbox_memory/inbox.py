@@ -67,6 +67,17 @@ class MemoryInbox:
             row = self._rows.get(msg_id)
             return None if row is None else row.raw
 
+    def fetch_small(self, ids: Sequence[int], most_bytes: int) -> Mapping[int, RawText]:
+        """The texts that are there and not too long."""
+        with self._guard:
+            self._answer()
+            raws = {msg_id: self._rows[msg_id].raw for msg_id in ids if msg_id in self._rows}
+            return {
+                msg_id: raw
+                for msg_id, raw in raws.items()
+                if raw is not None and len(raw if isinstance(raw, bytes) else raw.encode()) <= most_bytes
+            }
+
     def mark(
         self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
     ) -> Mapping[int, MarkResult | Exception]:

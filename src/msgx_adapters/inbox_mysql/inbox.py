@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -121,6 +121,21 @@ class MysqlInbox:
             raise Rejected("raw-unreadable", str(error)) from error
         except Rejected as error:
             raise Rejected("raw-unreadable", error.detail) from error
+
+    def fetch_small(self, ids: Sequence[int], most_bytes: int) -> Mapping[int, RawText]:
+        """The texts that are there and not too long, without those that cannot be read."""
+        texts: dict[int, RawText] = {}
+        for start in range(0, len(ids), _IDS_PER_STATEMENT):
+            some = [f"{msg_id:d}" for msg_id in ids[start : start + _IDS_PER_STATEMENT]]
+            try:
+                found = self._read(filled_list(self._sql.fetch_small, some), (most_bytes,))
+            except Rejected:
+                continue
+            for msg_id, cell in found.rows:
+                with suppress(UnicodeDecodeError):
+                    if cell is not None:
+                        texts[int(msg_id or 0)] = bytes(cell) if found.binary[1] else cell.decode()
+        return texts
 
     def mark(
         self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None

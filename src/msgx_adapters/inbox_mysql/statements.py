@@ -32,6 +32,7 @@ class Statements:
     scan: str
     received: str
     fetch: str
+    fetch_small: str
     mark: str
     marked: str
     ping: str

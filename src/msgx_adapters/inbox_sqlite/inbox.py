@@ -105,6 +105,17 @@ class SqliteInbox:
             return None if row is None else row[0]
         return str(row[0])
 
+    def fetch_small(self, ids: Sequence[int], most_bytes: int) -> Mapping[int, RawText]:
+        """The texts that are there and not too long; none when one of these rows cannot be read."""
+        values = {"ids": json.dumps(list(ids)), "most_bytes": most_bytes}
+        try:
+            with self._reader.use() as connection:
+                rows = connection.execute(self._sql.fetch_small, values).fetchall()
+        except (Rejected, Transient):
+            # Whose fault it is, is told row by row.
+            return {}
+        return {msg_id: raw for msg_id, raw in rows if isinstance(raw, str | bytes)}
+
     def mark(
         self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
     ) -> Mapping[int, MarkResult | Exception]:

@@ -8,14 +8,16 @@ from typing import Any
 
 import attrs
 
-from msgx_adapters.store_postgres.flights import Flights
+from msgx_adapters.store_postgres.flights import Flights, one_flight
 from msgx_adapters.store_postgres.reference import reference_json
 from msgx_adapters.store_postgres.session import Role, alert_objects, alerts_json, json_of
 from msgx_adapters.store_postgres.values import stamp
 from msgx_core.model.alert import Alert
-from msgx_core.model.change import Change
+from msgx_core.model.change import Change, FlightPut
 from msgx_core.model.request import FailRequest, RequestEffect
-from msgx_core.model.schedule import SnapshotLogRow
+from msgx_core.model.schedule import SenderMark, SnapshotLogRow
+
+_SENDER = tuple(each.name for each in attrs.fields(SenderMark))
 
 
 class ApplyingRole(Role):
@@ -23,15 +25,23 @@ class ApplyingRole(Role):
 
     def apply(self, change: Change) -> int:
         """① Write all of it; returns `APPLY_NO`. `Conflict` when something is not as it was read."""
+        shared = {
+            "expiry_s": self.lease_expiry_s,
+            "msg_id": change.msg_id,
+            "at": change.at,
+            "coverage": change.coverage,
+            "reason": change.outcome.reason,
+            "detail": change.outcome.detail,
+        }
+        put = _only_put(change)
+        if put is not None:
+            sender = dict.fromkeys(_SENDER) if change.sender is None else _sender(change.sender)
+            (row,) = self.fenced("apply_one", **shared, **one_flight(put), **sender)
+            return int(row["APPLY_NO"])
         rest = _rest(change)
         (row,) = self.fenced(
             "apply",
-            expiry_s=self.lease_expiry_s,
-            msg_id=change.msg_id,
-            at=change.at,
-            coverage=change.coverage,
-            reason=change.outcome.reason,
-            detail=change.outcome.detail,
+            **shared,
             touched=[put.state.flid for put in change.flights] or None,
             rest=json_of(rest) if rest else None,
             **Flights.of(change.flights).parameters(),
@@ -54,6 +64,28 @@ class ApplyingRole(Role):
             self.write("insert_alert", alerts=alerts, now=now)
         else:
             self.fenced("raise_alert", alerts=alerts, now=now)
+
+
+def _only_put(change: Change) -> FlightPut | None:
+    """The put of a change that is nothing but one new version of a live flight; else None."""
+    if len(change.flights) != 1:
+        return None
+    (put,) = change.flights
+    plain = put.advanced and put.read_version is not None and put.document is not None
+    more = (
+        put.raw_sections is not None
+        or change.rosters
+        or change.roster_add
+        or change.roster_remove
+        or change.reference
+        or change.request is not None
+        or change.alerts
+    )
+    return put if plain and not more else None
+
+
+def _sender(mark: SenderMark) -> dict[str, Any]:
+    return {name: getattr(mark, name) for name in _SENDER}
 
 
 def _rest(change: Change) -> dict[str, Any]:

@@ -80,6 +80,20 @@ class Flights:
         }
 
 
+def one_flight(put: FlightPut) -> dict[str, Any]:
+    """The parameters of `apply_one` that are about the flight: a new version of one that is there."""
+    found = Flights.of([put])
+    return {
+        "flid": put.state.flid,
+        "read": put.read_version,
+        "version": put.state.version,
+        "flight": json_of(found.old[0]),
+        "tags": sorted(found.old_tags),
+        "notice": put.notice,
+        "document": put.document,
+    }
+
+
 def _events(name: str, events: Sequence[tuple[FlightState, str]]) -> dict[str, Any]:
     return {
         f"{name}_flids": [state.flid for state, _ in events],

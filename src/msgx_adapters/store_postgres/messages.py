@@ -33,9 +33,13 @@ class MessageRole(Role):
         found = self.read_rows("head")
         return proc_row(found[0]) if found else None
 
-    def bind(self, binding: Binding, now: datetime) -> Holder | None:
+    def heads(self, limit: int) -> Sequence[ProcRow]:
+        """The head and the unfinished messages behind it."""
+        return [proc_row(row) for row in self.read_rows("heads", limit=limit)]
+
+    def bind(self, binding: Binding, now: datetime, *, as_head: bool = False) -> Holder | None:
         """Bind where empty; the holder when another message has the identity."""
-        found = self.fenced("bind", **attrs.asdict(binding, recurse=False), now=now)
+        found = self.fenced("bind", **attrs.asdict(binding, recurse=False), as_head=as_head, now=now)
         return Holder(found[0]["MSG_ID"], found[0]["RAW_DIGEST"]) if found else None
 
     def close_unapplied(

@@ -11,6 +11,7 @@ from msgx_adapters.store_sql.documents import dump_list
 from msgx_adapters.store_sql.rows import proc_row
 from msgx_adapters.store_sqlite.session import SQL, Role
 from msgx_adapters.store_sqlite.texts import stamp
+from msgx_core.errors import Conflict
 from msgx_core.model.alert import Alert
 from msgx_core.model.proc import Binding, Holder, NewMessage, Outcome, ProcRow
 
@@ -49,10 +50,19 @@ class MessageRole(Role):
             row = self.db.row(SQL["head"])
         return None if row is None else proc_row(row)
 
-    def bind(self, binding: Binding, now: datetime) -> Holder | None:
+    def heads(self, limit: int) -> Sequence[ProcRow]:
+        """The head and the unfinished messages behind it."""
+        with self.db.read():
+            return [proc_row(row) for row in self.db.rows(SQL["heads"], {"limit": limit})]
+
+    def bind(self, binding: Binding, now: datetime, *, as_head: bool = False) -> Holder | None:
         """Bind where empty; the holder when another message has the identity."""
         values = attrs.asdict(binding, recurse=False)
         with self.fenced() as epoch:
+            if as_head:
+                head = self.db.row(SQL["head"])
+                if head is None or head["MSG_ID"] != binding.msg_id:
+                    raise Conflict(f"message {binding.msg_id} is not the head")
             found = {row["MSG_ID"]: row for row in self.db.rows(SQL["identity_holders"], values)}
             own = found.pop(binding.msg_id, None)
             if own is not None and own["IDENTITY_KEY"] is not None:

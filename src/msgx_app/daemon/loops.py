@@ -54,7 +54,7 @@ def parts_of(
         # A renewal must not wait longer than usual for a store that may be back in time.
         Part("lease", lambda: _renew(container), _s(lease.renew)),
         Part("poller", poller.step, needs=("mailbox",)),
-        Part("pump", PumpSteps(container, grant).step, needs=("mailbox", "cache")),
+        Part("pump", PumpSteps(container, grant, stopping).step, needs=("mailbox", "cache")),
         Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s, needs=("bus",)),
         Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s, needs=("bus",)),
         Part("jobs", lambda: _jobs(container), needs=("cache", "mailbox")),
@@ -108,15 +108,16 @@ class PumpSteps:
 
     _container: Container
     _grant: LeaseGrant
+    _stopping: Callable[[], bool]
     _resumed: bool = field(init=False, default=False)
     _ready: bool = field(init=False, default=False)
 
     def step(self) -> float:
-        """One tick, or the preparation for all of them."""
+        """One burst, or the preparation for all of them."""
         pipeline = self._container.pipeline
         if not self._ready:
             self._prepare()
-        tick = pipeline.pump.tick()
+        tick = pipeline.pump.burst(self._stopping)
         if tick.again:
             return 0.0
         if tick.kind is not TickKind.WAITING or tick.until is None:

@@ -9,10 +9,11 @@ from attrs import field, frozen
 
 from msgx_core.errors import MessageError
 from msgx_core.model.alert import Alert
-from msgx_core.model.change import Change
+from msgx_core.model.change import Change, FlightQuery, FlightSnapshot
 from msgx_core.model.message import DecodedMessage
 from msgx_core.model.proc import MessageState, Outcome
 from msgx_core.model.schedule import SnapshotLogRow
+from msgx_core.pipeline.remembered import Memory
 from msgx_core.ports.clock import Clock
 from msgx_core.ports.store import PipelineStore
 from msgx_core.ports.telemetry import Telemetry
@@ -22,12 +23,17 @@ from msgx_core.states.message import MESSAGE, MessageEvent
 
 @frozen
 class Desk:
-    """Where decisions are made: the store is only read here."""
+    """Where decisions are made: the store is only read here, or what is remembered of it."""
 
     store: PipelineStore
     clock: Clock
     policy: Policy
     telemetry: Telemetry
+    memory: Memory | None = None
+
+    def read(self, query: FlightQuery) -> FlightSnapshot:
+        """What a decision needs, as the store has it. Raises what the store raises."""
+        return self.store.read(query) if self.memory is None else self.memory.read(query)
 
 
 @frozen

@@ -17,7 +17,7 @@ from msgx_core.pipeline.jobs import JobRunner, job_works
 from msgx_core.pipeline.outages import OutageWatch
 from msgx_core.pipeline.pending_keys import KeysFirst, PendingKeys
 from msgx_core.pipeline.processor import MessageProcessor
-from msgx_core.pipeline.pump import Pump, TickKind
+from msgx_core.pipeline.pump import Pump
 from msgx_core.pipeline.relays import MsgRelay, RelayTools, SchdRelay
 from msgx_core.pipeline.replay import ReplayService
 from msgx_core.pipeline.requests import RequestSender
@@ -77,7 +77,7 @@ class Pipeline:
         tools = RelayTools(store, bus, clock, telemetry, config.event_retry, on_step)
         self.msg_relay, self.schd_relay = _relays(tools, config)
         sweep, self.retention = _clearing(desk, keys, config, extras, on_step)
-        self.sweep = evolve(sweep, lock=lock, evidence=evidence)
+        self.sweep = evolve(sweep, lock=lock, evidence=evidence, forget=processor.memory.forget)
         self.replay = ReplayService(store, processor, clock)
         self.cache_keeper = CacheKeeper(cache, desk, lock, on_step)
         self.jobs = JobRunner(store, job_works(self.cache_keeper, self.sweep), clock, telemetry, on_step)
@@ -162,8 +162,8 @@ class Pipeline:
     def _drain_pump(self, stop: Callable[[], bool]) -> tuple[int, int | None]:
         finished = 0
         while not stop():
-            tick = self.pump.tick()
-            finished += tick.kind is TickKind.DONE
+            tick = self.pump.burst(stop)
+            finished += tick.done
             if not tick.again:
                 return finished, tick.msg_id
         return finished, None

@@ -8,14 +8,17 @@ from contextlib import AbstractContextManager, nullcontext
 from attrs import evolve, field, frozen
 
 from msgx_core.errors import CodecError, Malformed, MessageError, MsgxError, Rejected
+from msgx_core.model.change import Change
 from msgx_core.model.flight import FlightState
 from msgx_core.model.message import DecodedMessage
 from msgx_core.model.proc import Binding, MessageState, Outcome, ProcRow
 from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
+from msgx_core.pipeline.ahead import Ahead, Ready
 from msgx_core.pipeline.desk import Close, Decision, Desk, Work, dead
 from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.handlers import decide
 from msgx_core.pipeline.heads import binding_of, cause_text, duplicate, entries, is_blank
+from msgx_core.pipeline.remembered import Memory
 from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports.cache import Cache, CacheEntry, CacheGone, CachePut
 from msgx_core.ports.codec import Codec, RawText
@@ -44,25 +47,43 @@ class MessageProcessor:
     lock: AbstractContextManager[object] = field(factory=nullcontext)
     on_step: Callable[[str], None] = no_step
     evidence: Evidence | None = None
+    memory: Memory = field(init=False)
+    ahead: Ahead = field(init=False)
     _policy: str = field(init=False)
+    _at_work: Desk = field(init=False)
+
+    @memory.default
+    def _new_memory(self) -> Memory:
+        return Memory(self.desk.store.read)
+
+    @_at_work.default
+    def _desk_with_memory(self) -> Desk:
+        return evolve(self.desk, memory=self.memory)
+
+    @ahead.default
+    def _makes_ready(self) -> Ahead:
+        return Ahead(self.inbox, self._decode, self.desk.telemetry)
 
     @_policy.default
     def _digest(self) -> str:
         return policy_digest(self.desk.policy)
 
-    def process(self, head: ProcRow) -> MessageState:
-        """Process the head once; its state afterwards (FAILED: an attempt was counted)."""
+    def process(self, head: ProcRow, ready: Ready | None = None) -> MessageState:
+        """Process the head once; its state afterwards (FAILED: an attempt was counted).
+
+        `ready` is its text, fetched and decoded before.
+        """
         started_s = self.desk.clock.monotonic_s()
         with self.desk.telemetry.stage("process", msg_id=head.msg_id):
-            state = self._state_after(head, started_s)
+            state = self._state_after(head, started_s, ready)
         self.desk.telemetry.observe(
             "msgx.process.duration", self.desk.clock.monotonic_s() - started_s, state=state.value
         )
         return state
 
-    def _state_after(self, head: ProcRow, started_s: float) -> MessageState:
+    def _state_after(self, head: ProcRow, started_s: float, ready: Ready | None) -> MessageState:
         try:
-            return self._attempt(head, started_s) if head.applied_at is None else self._resume(head)
+            return self._attempt(head, started_s, ready) if head.applied_at is None else self._resume(head)
         except Rejected as error:
             return self._fail(head, "INFRA", error.reason, error.detail)
         except CodecError as error:
@@ -80,21 +101,21 @@ class MessageProcessor:
             raise Malformed("raw-missing")
         message = self._decode(raw)
         work = self._work(head, message, raw, self.desk.clock.monotonic_s())
-        return message, self._decide(work)
+        return message, self._decide(work, self.desk)
 
-    def _attempt(self, head: ProcRow, started_s: float) -> MessageState:
-        raw, key = self._fetch(head)
+    def _attempt(self, head: ProcRow, started_s: float, ready: Ready | None) -> MessageState:
+        raw, key = self._fetch(head, ready)
         if raw is None or is_blank(raw):
             line = None if raw is None else 1
             missing = Malformed("raw-missing", line=line, column=line, text=None if raw is None else "")
             return self._close(head, Close(dead(missing)))
         try:
-            message = self._decode(raw)
+            message = self._decode(raw) if ready is None else ready.message
         except MessageError as error:
             return self._close(head, Close(dead(error)))
         binding = self._bound(head.msg_id, message, raw)
         if head.identity_key is None:
-            holder = self.desk.store.bind(binding, self.desk.clock.now())
+            holder = self.desk.store.bind(binding, self.desk.clock.now(), as_head=True)
             self.on_step(Step.BOUND)
             if holder is not None:
                 return self._close(head, duplicate(head.msg_id, holder, binding), binding)
@@ -102,10 +123,10 @@ class MessageProcessor:
         with self.lock:
             return self._settle(head, work, binding)
 
-    def _fetch(self, head: ProcRow) -> tuple[RawText | None, str | None]:
+    def _fetch(self, head: ProcRow, ready: Ready | None) -> tuple[RawText | None, str | None]:
         """The raw text, and its key in the archive: kept before ①, outside all transactions (D-36)."""
         with self.desk.telemetry.stage("fetch"):
-            raw = self.inbox.fetch(head.msg_id)
+            raw = self.inbox.fetch(head.msg_id) if ready is None else ready.raw
         self.on_step(Step.FETCHED)
         if self.evidence is None:
             return raw, None
@@ -122,18 +143,27 @@ class MessageProcessor:
 
     def _settle(self, head: ProcRow, work: Work, binding: Binding) -> MessageState:
         try:
-            decision = self._decide(work)
+            decision = self._decide(work, self._at_work)
         except MessageError as error:
             decision = Close(dead(error))
         if isinstance(decision, Close):
             return self._close(head, evolve(decision, log=_keyed(decision.log, work)), binding)
         self.on_step(Step.DECIDED)
         grounds = with_grounds(decision.change.coverage, self._policy, parse_grounds(head.coverage).raw)
-        with self.desk.telemetry.stage("apply"):
-            self.desk.store.apply(evolve(decision.change, coverage=grounds))
+        self._apply(evolve(decision.change, coverage=grounds))
         self.on_step(Step.APPLIED)
         self._write_cache(entries(decision.change.flights))
         return self._finish(head, _keyed(decision.log, work))
+
+    def _apply(self, change: Change) -> None:
+        try:
+            with self.desk.telemetry.stage("apply"):
+                self.desk.store.apply(change)
+        except BaseException:
+            # Something is not as it is remembered, or nobody knows what has been written.
+            self.memory.forget()
+            raise
+        self.memory.learn(change)
 
     def _resume(self, head: ProcRow) -> MessageState:
         """A head that was applied before is not applied again: ② from the stored state, then ③ (D-02)."""
@@ -202,10 +232,10 @@ class MessageProcessor:
         except Exception as error:
             raise CodecError(f"codec-exception:{type(error).__name__}") from error
 
-    def _decide(self, work: Work) -> Decision:
+    def _decide(self, work: Work, desk: Desk) -> Decision:
         try:
             with self.desk.telemetry.stage("decide"):
-                return decide(work, self.desk)
+                return decide(work, desk)
         except MessageError as error:
             work.locate(error)
             raise

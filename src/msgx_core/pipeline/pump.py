@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from msgx_core.errors import Conflict
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.proc import MessageState, Outcome, ProcRow
+from msgx_core.pipeline.ahead import MOST, Ready
 from msgx_core.pipeline.desk import Desk
 from msgx_core.pipeline.pending_keys import PendingKeys
 from msgx_core.pipeline.processor import MessageProcessor
@@ -30,12 +33,16 @@ class TickKind(enum.Enum):
 
 @frozen
 class Tick:
-    """Result of one tick. `until` is set while the head waits for its next attempt."""
+    """Result of a tick or a burst. `until` is set while the head waits for its next attempt.
+
+    `done` messages have ended.
+    """
 
     kind: TickKind
     msg_id: int | None = None
     state: MessageState | None = None
     until: datetime | None = None
+    done: int = 0
 
     @property
     def again(self) -> bool:
@@ -64,6 +71,7 @@ class Pump:
             self.processor.on_step(Step.TRY_COUNTED)
             self.desk.telemetry.event("try-interrupted", msg_id=row.msg_id, attempts=row.attempts)
         self.suspect = unclean or row is not None
+        self.processor.memory.forget()
         if self.keys is not None:
             self.keys.due = True
 
@@ -72,15 +80,16 @@ class Pump:
         if self.keys is not None:
             self.keys.settle()
         head = self.desk.store.head()
-        if head is None:
-            return Tick(TickKind.IDLE)
+        return Tick(TickKind.IDLE) if head is None else self._carry(head)
+
+    def _carry(self, head: ProcRow, ready: Ready | None = None) -> Tick:
         if self.retry.exhausted(head.attempts):
             return self._exhaust(head)
         now = self.desk.clock.now()
         if head.next_attempt_at is not None and now < head.next_attempt_at:
             return Tick(TickKind.WAITING, head.msg_id, head.state, head.next_attempt_at)
         try:
-            state = self._bracketed(head) if self.suspect else self.processor.process(head)
+            state = self._bracketed(head) if self.suspect else self.processor.process(head, ready)
         except Conflict:
             # Not counted: what was read has changed, so read and decide again.
             self.desk.telemetry.count("msgx.process.conflicts")
@@ -88,7 +97,28 @@ class Pump:
         if state is MessageState.FAILED:
             return Tick(TickKind.FAILED, head.msg_id, state)
         self.suspect = False
-        return Tick(TickKind.DONE, head.msg_id, state)
+        return Tick(TickKind.DONE, head.msg_id, state, done=1)
+
+    def burst(self, stop: Callable[[], bool] = lambda: False) -> Tick:
+        """Ticks for several heads with their texts fetched together; the last tick.
+
+        Only messages that nothing has happened to yet are taken so, each only if it is the head when its turn
+        comes; everything else is a tick of its own. Ends early when `stop()` is true. Raises like `tick`.
+        """
+        if self.suspect or (self.keys is not None and self.keys.due):
+            return self.tick()
+        heads = self.desk.store.heads(MOST)
+        if not heads:
+            return Tick(TickKind.IDLE)
+        tick: Tick | None = None
+        done = 0
+        with closing(self.processor.ahead.ready(heads)) as coming:
+            for head, ready in coming:
+                tick = self._carry(head, ready)
+                done += tick.done
+                if not tick.done or stop() or (self.keys is not None and self.keys.due):
+                    break
+        return self._carry(heads[0]) if tick is None else evolve(tick, done=done)
 
     def _bracketed(self, head: ProcRow) -> MessageState:
         """TRYING is committed before and cleared on any return; only a killed process leaves it."""
@@ -112,4 +142,4 @@ class Pump:
         self.processor.on_step(Step.EXHAUSTED)
         self.desk.telemetry.count("msgx.process.terminal", state=outcome.state.value, code="EXHAUSTED")
         self.suspect = False
-        return Tick(TickKind.DONE, head.msg_id, outcome.state)
+        return Tick(TickKind.DONE, head.msg_id, outcome.state, done=1)

@@ -50,7 +50,7 @@ class HistorySweep:
 
     Without a history store nothing happens; what it does not confirm stays; what is unclear stays. Only
     the removal is under the pipeline lock, so that messages go on while history is written. `turn` lets one
-    sweep at a time run.
+    sweep at a time run. `forget` is called under the lock before flights are removed.
     """
 
     store: Store
@@ -65,6 +65,7 @@ class HistorySweep:
     page: int = PAGE
     evidence: Evidence | None = None
     turn: AbstractContextManager[object] = field(factory=nullcontext)
+    forget: Callable[[], None] = lambda: None
 
     def run(
         self,
@@ -176,6 +177,7 @@ class HistorySweep:
             ]
             # Before the commit: if we do not hear of it, the keys are pending all the same.
             self.keys.due = True
+            self.forget()
             self.store.archive_flights(gone, departure.notified, now)
             self.on_step(Step.ARCHIVED)
             if self.evidence is not None:

@@ -43,6 +43,13 @@ class Inbox(Protocol):
         """
         ...
 
+    def fetch_small(self, ids: Sequence[int], most_bytes: int) -> Mapping[int, RawText]:
+        """The texts of these rows that are there and no longer than `most_bytes`, in one go.
+
+        Rows that are gone, NULL, longer or cannot be read are left out: `fetch` tells about each.
+        """
+        ...
+
     def mark(
         self, marks: Sequence[tuple[int, datetime]], permit: Permit | None = None
     ) -> Mapping[int, MarkResult | Exception]:

@@ -95,10 +95,15 @@ class Messages(Protocol):
         """The unfinished message with the smallest id (R-002)."""
         ...
 
-    def bind(self, binding: Binding, now: datetime) -> Holder | None:
+    def heads(self, limit: int) -> Sequence[ProcRow]:
+        """The head and the unfinished messages behind it, at most `limit`, by id; of one moment."""
+        ...
+
+    def bind(self, binding: Binding, now: datetime, *, as_head: bool = False) -> Holder | None:
         """Bind where `IDENTITY_KEY` is empty (R-039); the holder when another message has it. Fenced.
 
-        None also when this message holds it already. On a conflict nothing is written.
+        None also when this message holds it already. On a conflict nothing is written. With `as_head`:
+        `Conflict`, nothing written, unless this is the unfinished message with the smallest id (R-002).
         """
         ...
 

@@ -181,3 +181,15 @@ class ReadingCases(Contract):
         gone, null = mailbox.put(XML), mailbox.put(None)
         mailbox.delete(gone)
         assert (inbox.fetch(gone), inbox.fetch(null)) == (None, None)
+
+    def test_small_texts_come_together(self, inbox: Inbox, mailbox: MailboxHarness) -> None:
+        """R-464: those that are there and no longer than the limit, in bytes; the others are left out."""
+        text = "<MSG>北京</MSG>"
+        longer = f"{text} "
+        size = len(text.encode())
+        ids = [mailbox.put(each) for each in (text, longer, None, text)]
+        mailbox.delete(ids[-1])
+        assert dict(inbox.fetch_small(ids, size + 1)) == {ids[0]: text, ids[1]: longer}
+        assert dict(inbox.fetch_small(ids, size)) == {ids[0]: text}
+        assert dict(inbox.fetch_small(ids, size - 1)) == {}
+        assert dict(inbox.fetch_small([], size)) == {}

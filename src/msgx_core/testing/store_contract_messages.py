@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from msgx_core.errors import Conflict
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.proc import Holder, MessageState, NewMessage, Outcome
 from msgx_core.model.request import BindRequest, RequestSlot
@@ -64,6 +65,36 @@ class MessageContract(StoreContract):
         held.close_unapplied(3, skipped(), [], NOW)
         held.close_unapplied(5, dead(), [], NOW)
         assert _head(held) == 7
+
+    def test_the_heads_are_the_unfinished_by_id(self, held: Store) -> None:
+        """R-002, R-070: the head first, each as it is now, no more than asked for."""
+        assert list(held.heads(3)) == []
+        enqueue(held, 9, 2, 5, 7)
+        held.fail(5, "INFRA", "raw-unreadable", None, later(5), NOW)
+        held.close_unapplied(2, skipped(), [], NOW)
+        found = held.heads(2)
+        assert [(row.msg_id, row.state, row.attempts) for row in found] == [
+            (5, MessageState.FAILED, 1),
+            (7, MessageState.PENDING, 0),
+        ]
+        assert found[0] == held.head()
+        assert [row.msg_id for row in held.heads(9)] == [5, 7, 9]
+
+    def test_only_the_head_is_bound_as_head(self, held: Store, oracle: Oracle) -> None:
+        """R-002, R-031: not one behind it, not one that has ended, not one that a late id has overtaken."""
+        enqueue(held, 5, 7)
+        before = everything(oracle)
+        with pytest.raises(Conflict):
+            held.bind(binding(7, "8"), NOW, as_head=True)
+        assert everything(oracle) == before
+        enqueue(held, 3)
+        with pytest.raises(Conflict):
+            held.bind(binding(5, "8"), NOW, as_head=True)
+        assert held.bind(binding(3, "8"), NOW, as_head=True) is None
+        held.close_unapplied(3, dead(), [], NOW)
+        with pytest.raises(Conflict):
+            held.bind(binding(3, "9"), NOW, as_head=True)
+        assert held.bind(binding(5, "8"), NOW, as_head=True) == Holder(3, "digest-3")
 
     def test_first_binding(self, held: Store, oracle: Oracle) -> None:
         """R-092, R-038, R-039, R-042: identity, type, sender and digest are kept."""

@@ -43,6 +43,7 @@ class Oracle:
     trouble: tuple[str, str] | None = None
     _in_hand: int | None = None
     _fetched: int | None = None
+    _ahead: set[int] = field(factory=set)
     _decided: tuple[int, Fate] | None = None
     _seqn: int | None = None
     _schedule_dttm: str | None = None
@@ -103,12 +104,22 @@ class Oracle:
         assert message.sent is not None
         message.identity, message.digest = self.identity_of(message), message.sent.raw
 
-    def taken_in_hand(self, msg_id: int | None) -> None:
+    def taken_in_hand(self, msg_id: int | None, ahead: Iterable[int] = ()) -> None:
         """R-002, R-070, R-078: the pump takes the smallest that is open, and no other."""
         head = self.head()
         smallest = None if head is None else head.msg_id
         assert msg_id == smallest, f"message {msg_id} is taken in hand before {smallest} (R-070)"
         self._in_hand, self._fetched = msg_id, None
+        self._ahead = set(ahead)
+
+    def goes_on_to(self, msg_id: int) -> None:
+        """R-002: the next one of a burst is the smallest that is open, though nobody asked which that is."""
+        if msg_id != self._in_hand:
+            self.taken_in_hand(msg_id, self._ahead)
+
+    def fetched_ahead(self, msg_ids: Iterable[int]) -> None:
+        """Their texts have been read together: what becomes of the rows now comes too late."""
+        self._ahead = set(msg_ids)
 
     def fetched(self) -> None:
         """Its text has been read: what becomes of the row now comes too late."""
@@ -117,7 +128,7 @@ class Oracle:
 
     def has_text(self, message: Message) -> bool:
         """Whether there is a text to work on (R-062)."""
-        there = not message.gone or message.msg_id == self._fetched
+        there = not message.gone or message.msg_id == self._fetched or message.msg_id in self._ahead
         return message.sent is not None and there and bool(message.sent.raw.strip())
 
     def decided(self) -> None:

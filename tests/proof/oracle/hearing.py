@@ -25,7 +25,17 @@ def enqueue(o: Oracle, w: Outside, result: int, rows: Sequence[NewMessage], now:
     o.taken_in(row.msg_id for row in rows if not o.messages[row.msg_id].known)
 
 
-def bind(o: Oracle, w: Outside, result: Holder | None, binding: Binding, now: datetime) -> None:
+def bind(
+    o: Oracle,
+    w: Outside,
+    result: Holder | None,
+    binding: Binding,
+    now: datetime,
+    *,
+    as_head: bool,
+) -> None:
+    assert as_head, "the pipeline binds nothing but the head (R-002)"
+    o.goes_on_to(binding.msg_id)
     if result is None:
         o.bound(binding.msg_id)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -82,7 +83,7 @@ class Plant:
     topics: Topics = field(init=False)
     watch: Watch = field(init=False)
     people: Any = field(init=False)
-    _spoilt: dict[tuple[str, int], int] = field(factory=dict)
+    spoilt: dict[tuple[str, int], int] = field(factory=dict)
     _starts: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -163,13 +164,11 @@ class Plant:
         """The lease runs out, whoever holds it, and that one takes it; whether it got ready."""
         self.instances.pop(who, None)
         self.books.expire_lease()
-        if trouble is not None:
-            self.fuse = Fuse(trouble)
+        before, self.fuse = self.fuse, self.fuse if trouble is None else Fuse(trouble)
         try:
             return self.start(who)
         finally:
-            if trouble is not None:
-                self.fuse = Fuse()
+            self.fuse = before
 
     def work(
         self, who: str, name: str, action: Callable[[Pipeline], object], trouble: Trouble | None = None
@@ -217,19 +216,16 @@ class Plant:
             self.meanwhile(trouble.what)
 
     def _usurp(self, who: str, ticks: int) -> None:
-        if not self.take_over(who):
-            return
-        try:
-            for _ in range(ticks):
-                self.instances[who].pump.tick()
-        except Transient:
-            return
+        if self.take_over(who):
+            with suppress(Transient):
+                for _ in range(ticks):
+                    self.instances[who].pump.burst()
 
     def heal(self) -> None:
         """Everything that was wrong ends."""
         self.down.clear()
         self.refused.clear()
-        self._spoilt.clear()
+        self.spoilt.clear()
         self.inbox.refuse_marks.clear()
 
     def lose_cache(self) -> None:
@@ -249,12 +245,12 @@ class Plant:
 
     def spoil(self, what: str, msg_id: int, times: int) -> None:
         """So often the row cannot be read, the codec fails, store or cache refuse what it has for them."""
-        self._spoilt[what, msg_id] = times
+        self.spoilt[what, msg_id] = times
 
     def spoils(self, what: str, msg_id: int) -> bool:
         """Whether it happens now."""
-        left = self._spoilt.get((what, msg_id), 0)
-        self._spoilt[what, msg_id] = max(0, left - 1)
+        left = self.spoilt.get((what, msg_id), 0)
+        self.spoilt[what, msg_id] = max(0, left - 1)
         return left > 0
 
     def rejected(self, reason: str) -> Rejected:

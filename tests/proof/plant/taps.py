@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,10 @@ class StoreTap(Tap):
             head = real(*args, **more)
             self.plant.oracle.taken_in_hand(None if head is None else head.msg_id)
             return head
+        if name == "heads":
+            heads = real(*args, **more)
+            self.plant.oracle.taken_in_hand(heads[0].msg_id if heads else None)
+            return heads
         if name not in HEARD:
             return real(*args, **more)
         with self.plant.watch.watching(name) as seen:
@@ -85,6 +90,9 @@ class InboxTap(Tap):
     def carry_out(self, name: str, real: Call, args: Sequence[Any], more: Mapping[str, Any]) -> Any:
         before = {row.msg_id: row.processed for row in self.plant.inbox.rows()}
         result = real(*args, **more)
+        if name == "fetch_small":
+            result = {i: raw for i, raw in result.items() if not self.plant.spoilt.get(("row", i))}
+            self.plant.oracle.fetched_ahead(result)
         if name == "mark":
             for row in self.plant.inbox.rows():
                 if row.processed != before[row.msg_id]:
@@ -96,6 +104,8 @@ class CodecTap(Tap):
     """The codec has a fault that some messages meet."""
 
     def refuse(self, name: str, args: Sequence[Any]) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return  # ahead of its turn: what fails there is tried again when that comes
         head = self.plant.oracle.head()
         if name == "decode" and head is not None and self.plant.spoils("codec", head.msg_id):
             self.plant.oracle.trouble = ("CODEC_ERROR", "codec-exception:ZeroDivisionError")

@@ -24,6 +24,12 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION msgx.HEADS(p_limit bigint) RETURNS SETOF msgx.PROC_STATE LANGUAGE plpgsql STABLE ROWS 10 {{plans}} AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM msgx.PROC_STATE WHERE STATE IN ('PENDING', 'FAILED') ORDER BY MSG_ID LIMIT p_limit;
+END
+$$;
+
 CREATE FUNCTION msgx.ENQUEUE(p_epoch bigint, p_ids bigint[], p_received timestamptz[], p_now timestamptz)
 RETURNS integer LANGUAGE plpgsql {{plans}} AS $$
 DECLARE
@@ -40,15 +46,23 @@ $$;
 
 CREATE FUNCTION msgx.BIND(
     p_epoch bigint, p_msg_id bigint, p_identity_key text, p_sndr text, p_type text, p_styp text, p_seqn text,
-    p_dttm text, p_raw_digest text, p_now timestamptz
+    p_dttm text, p_raw_digest text, p_as_head boolean, p_now timestamptz
 ) RETURNS TABLE (MSG_ID bigint, RAW_DIGEST text) LANGUAGE plpgsql {{plans}} AS $$
 #variable_conflict use_column
 DECLARE
     v_epoch bigint;
+    v_head bigint;
 BEGIN
     SELECT EPOCH INTO v_epoch FROM msgx.PIPELINE_LOCK FOR UPDATE;
     IF v_epoch <> p_epoch THEN
         PERFORM msgx.FENCED(v_epoch);
+    END IF;
+    IF p_as_head THEN
+        SELECT U.MSG_ID INTO v_head FROM msgx.PROC_STATE U WHERE U.STATE IN ('PENDING', 'FAILED')
+        ORDER BY U.MSG_ID LIMIT 1;
+        IF v_head IS DISTINCT FROM p_msg_id THEN
+            PERFORM msgx.CONFLICT('the message is not the head');
+        END IF;
     END IF;
     UPDATE msgx.PROC_STATE P SET IDENTITY_KEY = p_identity_key, SNDR = p_sndr, TYPE = p_type, STYP = p_styp,
         SEQN = p_seqn, DTTM = p_dttm, RAW_DIGEST = p_raw_digest, UPDATED_AT = p_now, EPOCH = p_epoch

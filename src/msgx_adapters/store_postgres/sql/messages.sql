@@ -11,8 +11,14 @@ SELECT MSG_ID, STATE, ATTEMPTS, ENQUEUED_AT, RECEIVED_AT, NEXT_ATTEMPT_AT, IDENT
     ERROR_CODE, REASON, DETAIL, APPLIED_AT, COVERAGE, TRYING
 FROM msgx.HEAD();
 
+-- name: heads
+SELECT MSG_ID, STATE, ATTEMPTS, ENQUEUED_AT, RECEIVED_AT, NEXT_ATTEMPT_AT, IDENTITY_KEY, TYPE, STYP,
+    ERROR_CODE, REASON, DETAIL, APPLIED_AT, COVERAGE, TRYING
+FROM msgx.HEADS(:limit);
+
 -- name: bind
-SELECT * FROM msgx.BIND(:epoch, :msg_id, :identity_key, :sndr, :type, :styp, :seqn, :dttm, :raw_digest, :now);
+SELECT * FROM msgx.BIND(:epoch, :msg_id, :identity_key, :sndr, :type, :styp, :seqn, :dttm, :raw_digest, :as_head,
+    :now);
 
 -- name: close_unapplied
 SELECT msgx.CLOSE_UNAPPLIED(:epoch, :msg_id, :state, :code, :reason, :detail, :alerts, :now, :sndr, :type,

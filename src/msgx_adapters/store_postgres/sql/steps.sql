@@ -9,6 +9,10 @@ SELECT msgx.APPLY(:epoch, :expiry_s, :msg_id, :at, :coverage, :reason, :detail, 
     :notice_flids, :notice_versions, :notices, :document_flids, :document_versions, :documents, :gone,
     :rest) AS APPLY_NO;
 
+-- name: apply_one
+SELECT msgx.APPLY_ONE(:epoch, :expiry_s, :msg_id, :at, :coverage, :reason, :detail, :flid, :read, :version,
+    :flight, :tags, :notice, :document, :sndr, :seqn, :dttm, :schedule_dttm, :dnld_recs, :resp_recs) AS APPLY_NO;
+
 -- name: finish
 SELECT msgx.FINISH(:epoch, :msg_id, :now) AS DONE;
 

@@ -28,7 +28,7 @@ def decide_adft(work: Work, desk: Desk) -> Decision:
         days=frozenset() if day is None else frozenset({day}),
         sndr=work.message.meta.sndr,
     )
-    at = Step(desk.store.read(query), work.msg_id, desk.clock.now(), desk.policy)
+    at = Step(desk.read(query), work.msg_id, desk.clock.now(), desk.policy)
     observe(work, desk, at.snapshot, values.truncated)
     try:
         puts = plan_adft(values, at)

@@ -22,7 +22,7 @@ def decide_error_answer(work: Work, desk: Desk) -> Decision:
     alert = Alert(AlertCode.EROR, work.msg_id, detail=detail)
     if isinstance(matched, ErrorUnmatched):
         return Close(skipped(matched.value, detail), (alert,))
-    snapshot = desk.store.read(FlightQuery(sndr=work.message.meta.sndr))
+    snapshot = desk.read(FlightQuery(sndr=work.message.meta.sndr))
     observe(work, desk, snapshot)
     return Apply(
         Change(

@@ -48,7 +48,7 @@ def _record(work: Work) -> FlightRecord | None:
 
 
 def _step(work: Work, desk: Desk, flid: int) -> Step:
-    snapshot = desk.store.read(FlightQuery(flids=frozenset({flid}), sndr=work.message.meta.sndr))
+    snapshot = desk.read(FlightQuery(flids=frozenset({flid}), sndr=work.message.meta.sndr))
     return Step(snapshot, work.msg_id, desk.clock.now(), desk.policy)
 
 

@@ -21,7 +21,7 @@ def decide_reference(work: Work, desk: Desk) -> Decision:
     now = desk.clock.now()
     plan = plan_reference if work.message.kind is MsgKind.REFERENCE else plan_resource_status
     changes = plan(meta, body, msg_id=work.msg_id, now=now, policy=desk.policy)
-    snapshot = desk.store.read(FlightQuery(sndr=meta.sndr))
+    snapshot = desk.read(FlightQuery(sndr=meta.sndr))
     observe(work, desk, snapshot)
     request = None
     if meta.styp == "RESP":

@@ -81,7 +81,7 @@ def _case(work: Work, desk: Desk) -> _Case | None:
 
 def _decide(work: Work, desk: Desk, package: CheckedPackage, case: _Case) -> Decision:
     meta, policy = work.message.meta, desk.policy
-    snapshot = desk.store.read(schedule_query(package, case.coverage, meta.sndr))
+    snapshot = desk.read(schedule_query(package, case.coverage, meta.sndr))
     now = desk.clock.now()
     plan = plan_schedule(package, case.coverage, snapshot, msg_id=work.msg_id, now=now, policy=policy)
     observe(work, desk, snapshot, plan.truncated)

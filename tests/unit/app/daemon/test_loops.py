@@ -45,7 +45,7 @@ def test_idle_interval_below_the_interval_is_no_trap(container: Container, grant
 
 
 def test_pump_goes_on_at_once_and_waits_until_due(container: Container, grant: LeaseGrant) -> None:
-    pump = PumpSteps(container, grant)
+    pump = PumpSteps(container, grant, lambda: False)
     assert pump.step() == LONGEST_WAIT_S
     container.inbox.send(schedule("DNLD", [fltr(1)]))
     container.pipeline.intake.scan()
@@ -64,7 +64,7 @@ def test_suspicion_survives_an_outage_during_the_preparation(
 ) -> None:
     """After an unclean end the head is suspect, also when the cache is down at first (D-05)."""
     unclean = LeaseGrant(granted=True, view=grant.view, unclean=True)
-    pump = PumpSteps(container, unclean)
+    pump = PumpSteps(container, unclean, lambda: False)
     ensure = type(container.pipeline.cache_keeper).ensure
 
     def down(keeper: object) -> int | None:

@@ -16,7 +16,7 @@ INSTALL      := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench bench-quick deep trace plant mutate soak clean
+.PHONY: help demo test lint format docs reference bench bench-quick deep trace plant mutate soak clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,12 @@ bench: $(BENCHING) ## run the benchmarks and write docs/bench (ARGS='--only floo
 
 bench-quick: $(BENCHING) ## run them in small, to see that they run
 	@$(BIN)/python -m bench --quick $(ARGS)
+
+docs: $(TESTING) ## build the documentation into build/site; a link that leads nowhere fails
+	@$(BIN)/mkdocs --quiet build --strict $(ARGS)
+
+reference: $(TESTING) ## write docs/reference from the code
+	@cd tools && ../$(BIN)/python -m reference
 
 trace: $(TESTING) ## write docs/requirements.md: each rule and the tests that show it
 	@cd tools && ../$(BIN)/python -m traceability $(ARGS)

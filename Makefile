@@ -50,7 +50,7 @@ bench-quick: $(BENCHING) ## run them in small, to see that they run
 	@$(BIN)/python -m bench --quick $(ARGS)
 
 docs: $(TESTING) ## build the documentation into build/site; a link that leads nowhere fails
-	@$(BIN)/mkdocs --quiet build --strict $(ARGS)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict $(ARGS)
 
 reference: $(TESTING) ## write docs/reference from the code
 	@cd tools && ../$(BIN)/python -m reference

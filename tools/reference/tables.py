@@ -16,7 +16,7 @@ reference data. The SQLite store has the same facts in fewer tables: the fields 
 """
 
 _MADE = re.compile(r'^CREATE (TABLE|VIEW) (?:IF NOT EXISTS )?"msgx"\.(\w+)(?: \(\n(.*?)\n\)| AS)', re.S | re.M)
-_COLUMN = re.compile(r'^    (\w+) ([a-z][\w ]*?(?:\(\d+\))?(?:\[\])?)(?= COLLATE| NOT| DEFAULT| CHECK|,|$)(.*)', re.M)
+_COLUMN = re.compile(r'^    (\w+) ([a-z][\w ]*?(?:\(\d+\))?(?:\[\])?)(?= COLLATE| NOT| DEFAULT| CHECK| GENERATED|,|$)(.*)', re.M)
 _COMMENT = re.compile(r"""^COMMENT ON (?:TABLE|VIEW|COLUMN) "msgx"\.([\w.]+)\s+IS\s+'((?:[^']|'')*)';""", re.M)
 _NO_COLUMN = frozenset({"PRIMARY", "CONSTRAINT", "FOREIGN", "UNIQUE", "CHECK", "REFERENCES"})
 

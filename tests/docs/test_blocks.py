@@ -45,7 +45,9 @@ def test_the_blocks_of_a_page_run_as_a_story(page: Path, tmp_path: Path) -> None
         elif block.language in PARSERS:
             PARSERS[block.language](block.text)
         else:
-            assert block.language in SHOWN, f"{block.place}: a block says what it is; {block.language!r} is not known"
+            assert block.language in SHOWN, (
+                f"{block.place}: a block says what it is; {block.language!r} is not known"
+            )
     story.run()
 
 
@@ -136,7 +138,8 @@ def test_a_code_that_is_told_must_come(tmp_path: Path) -> None:
 
 
 def test_what_a_comment_says_is_for_the_next_block_alone(tmp_path: Path) -> None:
-    text = "<!-- not run: it never ends -->\n```sh\na\n```\n\n```sh\nb\n```\n<!-- run: exit 1 -->\nwords\n\n```sh\nc\n```\n"
+    text = "<!-- not run: it never ends -->\n```sh\na\n```\n\n```sh\nb\n```\n"
+    text += "<!-- run: exit 1 -->\nwords\n\n```sh\nc\n```\n"
     found = written(tmp_path, text)
     assert [(block.text, block.why_not, block.how) for block in found] == [
         ("a\n", "it never ends", ""),

@@ -1,4 +1,4 @@
-"""What people write about: no page names a command, option, parameter, metric, alert or address that there is not."""
+"""No page that people write names a command, option, parameter, metric or address that there is not."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from reference.alerts import rules
 
 # Made by tools, or of other times: what they name is checked where they are made, or was true then.
 _MADE = ("docs/reference/", "docs/requirements.md", "docs/mutation.md", "CHANGELOG.md")
-WRITTEN = [
-    pytest.param(page, id=name_of(page)) for page in pages() if not name_of(page).startswith(_MADE)
-]
+WRITTEN = [pytest.param(page, id=name_of(page)) for page in pages() if not name_of(page).startswith(_MADE)]
 _COMMAND = re.compile(r"(?:^|[`\s(/$&|;])msgx ((?:[a-z][a-z-]*|--?[a-z])[^\n`]*)")
 _KEY = re.compile(r"\bmsgx(?:\.[a-z][a-z0-9-]*)+(?:\.\*)?")
 _VARIABLE = re.compile(r"\bMSGX_[A-Z_]+\b")
@@ -29,6 +27,8 @@ _ALERT = re.compile(r"\bMsgx[A-Z]\w+")
 _ADDRESS = re.compile(r"/(?:api/v1|health|cminmsgs)(?:/[A-Za-z.{}_]+)*")
 _NO_SERIES = frozenset({"msgx_core", "msgx_adapters", "msgx_app", "msgx_read"})
 _OTHER_VARIABLES = frozenset({"MSGX_CONFIG", "MSGX_PROFILE"})
+_FILES = frozenset({"msgx.toml", "msgx.env", "msgx.service", "msgx.token"})
+_SECTION = re.compile(r'^<a id="(\w+)"></a>\n\n### (\w+)\n(.*?)(?=^<a id|^## |\Z)', re.MULTILINE | re.DOTALL)
 _CLASSES = frozenset({"MsgxError"})
 
 
@@ -72,7 +72,7 @@ def test_parameters_and_metrics_are_there(page: Path) -> None:
     """A name stands for itself, or for all that begin with it."""
     text = page.read_text(encoding="utf-8")
     known = [*catalogue(), *METRICS]
-    for name in set(_KEY.findall(text)) - {"msgx.toml", "msgx.env", "msgx.service", "msgx.token", "msgx.rules.yml"}:
+    for name in set(_KEY.findall(text)) - _FILES:
         if re.search(rf"/{re.escape(name)}|{re.escape(name)}\.(?:yml|json)", text):
             continue  # a file
         stem = name.removesuffix(".*").rstrip("-")
@@ -102,9 +102,10 @@ def test_addresses_are_there(page: Path) -> None:
 def test_each_alert_has_its_section_in_the_runbook() -> None:
     """With its name as anchor: what it means, how to see it, what to do, how to know that it is over."""
     text = (ROOT / "docs" / "howto" / "night-shift.md").read_text(encoding="utf-8")
-    found = re.findall(r'^<a id="(\w+)"></a>\n\n### (\w+)\n(.*?)(?=^<a id|^## |\Z)', text, re.MULTILINE | re.DOTALL)
+    found = _SECTION.findall(text)
     assert [anchor for anchor, title, _ in found if anchor != title] == []
-    assert {title for _, title, _ in found} == {rule["alert"] for rule in rules()} | {c.value for c in AlertCode}
+    alerts = {rule["alert"] for rule in rules()} | {code.value for code in AlertCode}
+    assert {title for _, title, _ in found} == alerts
     for _, title, body in found:
         parts = re.findall(r"\*\*(Means|See|Do)\.\*\*|\*\*(Over when)\*\*", body)
         assert ["".join(part) for part in parts] == ["Means", "See", "Do", "Over when"], title
@@ -112,20 +113,28 @@ def test_each_alert_has_its_section_in_the_runbook() -> None:
 
 def test_each_decision_that_the_code_names_has_its_page() -> None:
     sources = "\n".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "src").rglob("*")
+        if path.suffix in (".py", ".sql")
     )
     named = set(re.findall(r"\bD-(\d\d)\b", sources))
     files = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     assert named == {path.name[2:4] for path in files}
     for path in files:
         text = path.read_text(encoding="utf-8")
-        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Context", "Decision", "Consequence"], path.name
+        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Context", "Decision", "Consequence"], (
+            path.name
+        )
         assert f"`D-{path.name[2:4]}`" in text
 
 
 @pytest.mark.parametrize(
     ("line", "there"),
-    [("msgx replay 7 --dry-run", True), ("msgx replai 7", False), ("msgx outbox requeue 1 --target msg", True)],
+    [
+        ("msgx replay 7 --dry-run", True),
+        ("msgx replai 7", False),
+        ("msgx outbox requeue 1 --target msg", True),
+    ],
 )
 def test_a_command_that_is_not_there_is_found(line: str, there: bool) -> None:
     (words,) = _COMMAND.findall(line)

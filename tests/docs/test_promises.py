@@ -1,4 +1,4 @@
-"""`docs/explanation/promises.md` names tests that there are, and everything that is expressly not promised."""
+"""`docs/explanation/promises.md` names tests that there are, and what is expressly not promised."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ def test_the_tests_of_the_promises_exist() -> None:
     assert len(named) > 15
     for _, target, names in named:
         path = (PAGE.parent / target).resolve()
-        defined = {n.name for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.FunctionDef)}
+        defined = {
+            n.name
+            for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(n, ast.FunctionDef)
+        }
         assert set(re.findall(r"test_\w+", names)) <= defined, target
 
 

@@ -91,7 +91,7 @@ def test_a_link_that_leads_nowhere_fails(tmp_path: Path, wrong: str) -> None:
     config = tmp_path / "mkdocs.yml"
     hooks = [str(ROOT / "tools" / "site" / "hooks.py")]
     nav = [{"Home": "index.md"}, {"Contribute": "contributing.md"}, {"Changes": "changelog.md"}]
-    own = {"INHERIT": str(CONFIG), "docs_dir": str(docs), "nav": nav, "hooks": hooks}
+    own: dict[str, object] = {"INHERIT": str(CONFIG), "docs_dir": str(docs), "nav": nav, "hooks": hooks}
     own |= {"theme": {"name": "mkdocs"}, "validation": {"links": {"not_found": "warn"}}}
     config.write_text(yaml.safe_dump(own))
     done = build(config, tmp_path / "site")

@@ -1,4 +1,4 @@
-"""A page as a story: its blocks run one after another, in one working folder and one shell, as a reader would."""
+"""A page as a story: its blocks run one after another in one folder and one shell, as a reader would do."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from pathlib import Path
 
 from attrs import define, field, frozen
 
+import quick_msgx
 from msgx_cli import environment
 from pages import ROOT, Block
+from quick_msgx import client
 
 LIMIT_S = 90
 SHELL = ("before", "console", "sh")
@@ -37,7 +39,7 @@ class Step:
 
 @define
 class Story:
-    """Runs in `folder`. Raises `AssertionError` with page, line, command and output at the first that goes wrong."""
+    """Runs in `folder`; `AssertionError` tells page, line, command and output of what goes wrong first."""
 
     folder: Path
     steps: list[Step] = field(factory=list)
@@ -47,7 +49,9 @@ class Story:
         if block.language == "console":
             self.steps += _session(block)
         elif block.language == "python":
-            name = f"block_{len(self.steps)}.py" if block.how != "pytest" else f"test_block_{len(self.steps)}.py"
+            name = (
+                f"block_{len(self.steps)}.py" if block.how != "pytest" else f"test_block_{len(self.steps)}.py"
+            )
             (self.folder / name).write_text(block.text, encoding="utf-8")
             pytest = "-m pytest -q -p no:cacheprovider " if block.how == "pytest" else ""
             self.steps.append(Step(block, f'(cd "$HOME" && python -W error {pytest}{name})'))
@@ -62,11 +66,11 @@ class Story:
         outputs.mkdir()
         script = outputs / "story.sh"
         script.write_text("".join(_lines(self.steps, outputs)), encoding="utf-8")
-        env = environment(
-            PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            HOME=str(self.folder),
-            REPOSITORY=str(ROOT),
-        )
+        places = [outputs, Path(sys.executable).parent, os.environ["PATH"]]
+        env = environment(PATH=os.pathsep.join(map(str, places)), HOME=str(self.folder), REPOSITORY=str(ROOT))
+        quick = outputs / "msgx"
+        quick.write_text(client(outputs, env["PYTHONPATH"]), encoding="utf-8")
+        quick.chmod(0o755)
         shell = subprocess.Popen(
             ["bash", str(script)], cwd=self.folder, env=env, stdin=subprocess.DEVNULL, start_new_session=True
         )
@@ -82,9 +86,8 @@ class Story:
             failed = n == done[-1] and code != 0
             assert not failed, f"{step.block.place}: $ {step.command}\nended with {code}\n{printed}"
             if step.printed is not None:
-                assert agrees(printed, step.printed), (
-                    f"{step.block.place}: $ {step.command}\nthe page says\n{step.printed}\nit printed\n{printed}"
-                )
+                said = f"the page says\n{step.printed}\nit printed\n{printed}"
+                assert agrees(printed, step.printed), f"{step.block.place}: $ {step.command}\n{said}"
         assert len(done) == len(self.steps), f"{self.steps[len(done)].block.place} was not reached"
 
 
@@ -125,7 +128,9 @@ def _step(block: Block, command: Sequence[str], printed: Sequence[str]) -> Step:
 
 
 def _lines(steps: Sequence[Step], outputs: Path) -> Iterator[str]:
-    yield "set -eu -o pipefail\n"
+    server = Path(quick_msgx.__file__)
+    yield f"set -eu -o pipefail\npython {shlex.quote(str(server))} {shlex.quote(str(outputs))} &\n"
+    yield f"until [ -S {shlex.quote(str(outputs / quick_msgx.SOCKET))} ]; do sleep 0.02; done\n"
     for n, step in enumerate(steps):
         out = shlex.quote(str(outputs / f"{n}.out"))
         body = f"{{\n{step.command}\n}} >{out} 2>&1"

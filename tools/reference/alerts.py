@@ -16,9 +16,9 @@ RUNBOOK = "../howto/night-shift.md"
 
 INTRO = f"""\
 There are two kinds. **Rules** watch the metrics from outside and ring when something lasts; they are in
-`deploy/prometheus/msgx.rules.yml`. **Rows** are written by msgx itself, in the same transaction as the change
-that they report; `msgx alerts` shows them until somebody acknowledges them. [Night shift]({RUNBOOK}) says of each
-what to do.
+`deploy/prometheus/msgx.rules.yml`. **Rows** are written by msgx itself, in the same transaction as the
+change that they report; `msgx alerts` shows them until somebody acknowledges them. [Night shift]({RUNBOOK})
+says of each what to do.
 """
 
 

@@ -14,7 +14,6 @@ INTRO = """\
 ([here](../schemas/openapi.json)) is the whole description for machines, and each msgx serves its own at
 `/api/v1/openapi.json`.
 """
-_LISTS = {"object": "object", "array": "array"}
 
 
 def text() -> str:
@@ -37,7 +36,12 @@ def text() -> str:
 
 def _operation(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
     rows = [
-        (code(p["name"]), p["in"], _looks(p.get("schema", {})), sentence(p["description"]) if p.get("description") else "")
+        (
+            code(p["name"]),
+            p["in"],
+            _looks(p.get("schema", {})),
+            sentence(p["description"]) if p.get("description") else "",
+        )
         for p in operation.get("parameters", ())
     ]
     body = _body(operation, schemas)
@@ -60,7 +64,7 @@ def _body(operation: dict[str, Any], schemas: dict[str, Any]) -> list[tuple[str,
         (
             code(name),
             _looks(value) + ("" if name in needed else ", may be left out"),
-            sentence(value["description"]) if value.get("description") else "",
+            sentence(value.get("description", "")),
         )
         for name, value in schema.get("properties", {}).items()
     ]
@@ -69,7 +73,9 @@ def _body(operation: dict[str, Any], schemas: dict[str, Any]) -> list[tuple[str,
 def _looks(schema: dict[str, Any]) -> str:
     """A schema in a few words."""
     if "oneOf" in schema:
-        return " or ".join(dict.fromkeys(_looks(each) for each in schema["oneOf"] if each.get("type") != "null"))
+        return " or ".join(
+            dict.fromkeys(_looks(each) for each in schema["oneOf"] if each.get("type") != "null")
+        )
     if "enum" in schema:
         return " or ".join(code(str(value)) for value in schema["enum"] if value is not None)
     if schema.get("type") == "array":

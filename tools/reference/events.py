@@ -9,9 +9,9 @@ from msgx_core.rules.schemas import flight_schema, notice_schema
 from reference.markdown import code, page, sentence, table
 
 INTRO = """\
-`KAFKA_MSG` has one notice for each version of a flight, `KAFKA_SCHD` the newest full state of each flight that
-changed; [Ordering](../explanation/ordering.md) says what a consumer may rely on. A key that is absent means no
-value, `null` is never written. Fields that are not named here may come with a later version.
+`KAFKA_MSG` has one notice for each version of a flight, `KAFKA_SCHD` the newest full state of each flight
+that changed; [Ordering](../explanation/ordering.md) says what a consumer may rely on. A key that is absent
+means no value, `null` is never written. Fields that are not named here may come with a later version.
 """
 
 

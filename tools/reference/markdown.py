@@ -47,6 +47,8 @@ def prose(text: str) -> str:
 def sentence(text: str) -> str:
     """The same, beginning with a capital letter and ending with a full stop."""
     text = prose(text).strip()
+    if not text:
+        return ""
     ended = text if text.endswith((".", ":", ";", "?", "!")) else f"{text}."
     return ended[:1].upper() + ended[1:]
 

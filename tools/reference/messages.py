@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from msgx_core.model import sis
-from msgx_core.model.message import kind_of
+from msgx_core.model.message import MsgKind, kind_of
 from reference.markdown import code, page, prose, sentence, table
 
 INTRO = """\
-A message is XML with the root `MSG`: `META` with `SNDR`, `SEQN`, `DTTM`, `TYPE` and `STYP`, then a body. `TYPE` and
-`STYP` decide its kind; what is in no table here is `SKIPPED` with the reason `unsupported`. Tags outside the
-model are ignored and counted. A value is kept as the text that was sent.
+A message is XML with the root `MSG`: `META` with `SNDR`, `SEQN`, `DTTM`, `TYPE` and `STYP`, then a body.
+`TYPE` and `STYP` decide its kind; what is in no table here is `SKIPPED` with the reason `unsupported`. Tags
+outside the model are ignored and counted. A value is kept as the text that was sent.
 """
 _KINDS = {
     sis.Kind.TEXT: "any text",
@@ -38,8 +38,12 @@ def text() -> str:
     """The page."""
     kinds = [(code(type_), code(styp), sentence(does)) for (type_, styp), does in _DOES.items()]
     categories = ", ".join(map(code, sis.CATEGORIES))
-    styps = [styp for styp in ("DNLD", "RESP", "ADD", "UPD", "DEL") if kind_of("ARPT", styp).value == "REFERENCE"]
-    kinds.append((categories, ", ".join(map(code, styps)), "Reference data: lists, or single records (D-40)."))
+    styps = [
+        styp for styp in ("DNLD", "RESP", "ADD", "UPD", "DEL") if kind_of("ARPT", styp) is MsgKind.REFERENCE
+    ]
+    kinds.append(
+        (categories, ", ".join(map(code, styps)), "Reference data: lists, or single records (D-40).")
+    )
     kinds.append((code(sis.RSTA), "`DNLD`, `RESP`", "What is not available, from when to when (D-40)."))
     return page(
         "Messages and tags",
@@ -63,7 +67,8 @@ def text() -> str:
 def _flight_tags() -> list[str]:
     scalars = [(code(s.tag), s.kind.value, sentence(s.group)) for s in sis.SCALARS.values()]
     singles = [
-        (code(s.tag), ", ".join(map(code, s.attributes)), code(s.cleared_by or "")) for s in sis.SINGLES.values()
+        (code(s.tag), ", ".join(map(code, s.attributes)), code(s.cleared_by or ""))
+        for s in sis.SINGLES.values()
     ]
     rows = []
     for c in sis.COLLECTIONS.values():

@@ -6,9 +6,9 @@ from msgx_core.ports.metrics import METRICS, STAGES
 from reference.markdown import code, page, sentence, table
 
 INTRO = """\
-`GET /metrics` tells all of them ([HTTP](../http.md)). The name on the left is the one that Prometheus scrapes, the
-one in the code is what logs and other pages say. Durations are in seconds. Of one metric at most 200 sets of
-labels are told apart, later ones are counted together as `other`.
+`GET /metrics` tells all of them ([HTTP](../http.md)). The name on the left is the one that Prometheus
+scrapes, the one in the code is what logs and other pages say. Durations are in seconds. Of one metric at
+most 200 sets of labels are told apart, later ones are counted together as `other`.
 """
 
 

@@ -6,9 +6,9 @@ from msgx_app.settings import Setting, catalogue
 from reference.markdown import code, page, prose, sentence, table
 
 INTRO = """\
-A value comes from `--set KEY=VALUE`, else from the environment, else from `msgx.toml`, else it is the default.
-`msgx config show` lists the values in force and where each comes from; `msgx config check` finds what is wrong with
-them. Durations have their unit behind them: `200ms`, `5s`, `30m`, `48h`, `7d`.
+A value comes from `--set KEY=VALUE`, else from the environment, else from `msgx.toml`, else it is the
+default. `msgx config show` lists the values in force and where each comes from; `msgx config check` finds
+what is wrong with them. Durations have their unit behind them: `200ms`, `5s`, `30m`, `48h`, `7d`.
 """
 
 

@@ -15,10 +15,10 @@ from reference.markdown import code, page, prose, sentence, table
 STATES: Mapping[MessageState, str] = MappingProxyType(
     {
         MessageState.PENDING: "waits for its turn",
-        MessageState.FAILED: "has failed and is tried again; it stays at the head, and all others wait behind it",
+        MessageState.FAILED: "has failed and is tried again; it is the head, and all others wait behind it",
         MessageState.SUCCEEDED: "has had its effect",
         MessageState.SKIPPED: "was passed over on purpose; the reason says why",
-        MessageState.DEAD: "cannot be worked off as things are; a person looks, and replays it when that helps",
+        MessageState.DEAD: "cannot be worked off as things are; a person looks, and may replay it",
     }
 )
 CODES: Mapping[str, str] = MappingProxyType(
@@ -86,8 +86,8 @@ def text() -> str:
     ]
     return page(
         "Reasons and codes",
-        "What a reason has behind its colon belongs to the case: a number, a tag, a flight. `IMP`, `FST` and `SIS`"
-        " are the design documents; [Rules and their tests](../requirements.md) has every rule.\n",
+        "What a reason has behind its colon belongs to the case: a number, a tag, a flight. `IMP`, `FST` and"
+        " `SIS` are the design documents; [Rules and their tests](../requirements.md) has every rule.\n",
         "## States of a message\n",
         _table(("state", "meaning"), {state.value: words for state, words in STATES.items()}),
         "## Error codes\n",

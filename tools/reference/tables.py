@@ -10,14 +10,22 @@ from msgx_adapters.store_postgres.schema import declared_sql
 from reference.markdown import code, page, prose, table
 
 INTRO = """\
-The PostgreSQL store, in the schema `msgx` unless the URL names another one. Everything may be read
-([DBA hand-over](../dba-handover.md)), nothing but msgx writes. `FLIGHT_FULL` has whole flights, `REF_MASTER` all
-reference data. The SQLite store has the same facts in fewer tables: the fields of a flight are one JSON object.
+The PostgreSQL store, in the schema `msgx` unless the URL names another one. Everything may be read ([DBA
+hand-over](../dba-handover.md)), nothing but msgx writes. `FLIGHT_FULL` has whole flights, `REF_MASTER` all
+reference data. The SQLite store has the same facts in fewer tables: the fields of a flight are one JSON
+object.
 """
 
-_MADE = re.compile(r'^CREATE (TABLE|VIEW) (?:IF NOT EXISTS )?"msgx"\.(\w+)(?: \(\n(.*?)\n\)| AS)', re.S | re.M)
-_COLUMN = re.compile(r'^    (\w+) ([a-z][\w ]*?(?:\(\d+\))?(?:\[\])?)(?= COLLATE| NOT| DEFAULT| CHECK| GENERATED|,|$)(.*)', re.M)
-_COMMENT = re.compile(r"""^COMMENT ON (?:TABLE|VIEW|COLUMN) "msgx"\.([\w.]+)\s+IS\s+'((?:[^']|'')*)';""", re.M)
+_MADE = re.compile(
+    r'^CREATE (TABLE|VIEW) (?:IF NOT EXISTS )?"msgx"\.(\w+)(?: \(\n(.*?)\n\)| AS)', re.S | re.M
+)
+_COLUMN = re.compile(
+    r"^    (\w+) ([a-z][\w ]*?(?:\(\d+\))?(?:\[\])?)(?= COLLATE| NOT| DEFAULT| CHECK| GENERATED|,|$)(.*)",
+    re.M,
+)
+_COMMENT = re.compile(
+    r"""^COMMENT ON (?:TABLE|VIEW|COLUMN) "msgx"\.([\w.]+)\s+IS\s+'((?:[^']|'')*)';""", re.M
+)
 _NO_COLUMN = frozenset({"PRIMARY", "CONSTRAINT", "FOREIGN", "UNIQUE", "CHECK", "REFERENCES"})
 
 
@@ -68,7 +76,9 @@ def text() -> str:
     parts = [INTRO]
     for relation in relations():
         parts.append(f"## {relation.name}\n\n{prose(relation.meaning)}\n")
-        rows = [(code(c.name), c.type, "yes" if c.required else "", prose(c.meaning)) for c in relation.columns]
+        rows = [
+            (code(c.name), c.type, "yes" if c.required else "", prose(c.meaning)) for c in relation.columns
+        ]
         if relation.kind == "view":
             parts.append(table(("column of the view", "meaning"), [(row[0], row[3]) for row in rows]))
         else:

@@ -1,7 +1,7 @@
 """Hooks of mkdocs: pages that live at the root of the repository, and links that leave `docs`.
 
-On the site a link to a file that is no page becomes the file's path as text. One that leads nowhere stays a link,
-so that `--strict` fails.
+On the site a link to a file that is no page becomes the file's path as text. One that leads nowhere stays a
+link, so that `--strict` fails.
 """
 
 from __future__ import annotations
@@ -24,8 +24,26 @@ ADOPTED = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 WRITTEN_LATER = frozenset({"docs/bench/report.md"})
 """Pages that a long run writes and that need not be there."""
 
+BEING_BUILT = frozenset({"console.md"})
+"""Pages of parts that are still being built: the navigation shows them once they are there."""
+
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 _ELSEWHERE = re.compile(r"[a-z]+:")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The navigation without pages that are not there yet."""
+    docs = Path(config.docs_dir)
+    for part in config.nav or []:
+        for pages in part.values():
+            if isinstance(pages, list):
+                pages[:] = [page for page in pages if not _missing(page, docs)]
+    return config
+
+
+def _missing(page: Any, docs: Path) -> bool:
+    name = next(iter(page.values())) if isinstance(page, dict) else page
+    return name in BEING_BUILT and not (docs / name).exists()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

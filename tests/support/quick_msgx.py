@@ -12,7 +12,6 @@ import os
 import signal
 import socket
 import sys
-import threading
 import traceback
 from pathlib import Path
 
@@ -47,18 +46,30 @@ def serve(folder: Path) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(folder / SOCKET))
     listener.listen()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are waited for by nobody
     while True:
         asked, _ = listener.accept()
         head, files, _, _ = socket.recv_fds(asked, 4, 3)
         told = _all(asked, int.from_bytes(head, "big"))
-        child = os.fork()
-        if child == 0:
+        if os.fork() == 0:
             listener.close()
-            asked.close()
-            _command(told, files)
+            _keep(asked, told, files)
         for file in files:
             os.close(file)
-        threading.Thread(target=_answer, args=(asked, child), daemon=True).start()
+        asked.close()
+
+
+def _keep(asked: socket.socket, told: bytes, files: list[int]) -> None:
+    """Stands by one command, and tells its exit code; never returns."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        asked.close()
+        _command(told, files)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    asked.sendall(str(code if code >= 0 else 128 - code).encode())
+    os._exit(0)
 
 
 def _all(asked: socket.socket, n_bytes: int) -> bytes:
@@ -96,13 +107,6 @@ def _command(told: bytes, files: list[int]) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code if isinstance(code, int) else 0 if code is None else 1)
-
-
-def _answer(asked: socket.socket, child: int) -> None:
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    asked.sendall(str(code if code >= 0 else 128 - code).encode())
-    asked.close()
 
 
 if __name__ == "__main__":

@@ -125,15 +125,17 @@ def test_the_alert_rules_ask_for_metrics_that_there_are() -> None:
         assert rule["severity"] in ("critical", "warning")
 
 
+def test_expressions_are_balanced() -> None:
+    for rule in rules():
+        assert rule["expr"].count("(") == rule["expr"].count(")")
+        assert rule["expr"].count("{") == rule["expr"].count("}")
+
+
 def test_the_rules_are_legal() -> None:
     """By Prometheus' own tool, where it is to be had."""
     tool = shutil.which("promtool")
     if tool is None:
-        # Without it the shape is what the tests above read: balanced expressions are all that is left to see.
-        for rule in rules():
-            assert rule["expr"].count("(") == rule["expr"].count(")")
-            assert rule["expr"].count("{") == rule["expr"].count("}")
-        return
+        pytest.skip("no promtool (it comes with Prometheus)")
     done = subprocess.run([tool, "check", "rules", str(RULES)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from typing import Any
 
 import yaml
@@ -11,6 +12,7 @@ import yaml
 from msgx_core.model.alert import AlertCode
 from reference.markdown import ROOT, code, page, sentence, table
 
+_LABEL = re.compile(r"\{\{ \$labels\.(\w+) \}\}")
 RULES = ROOT / "deploy" / "prometheus" / "msgx.rules.yml"
 RUNBOOK = "../howto/night-shift.md"
 
@@ -47,9 +49,9 @@ def text() -> str:
         (
             f"[{rule['alert']}]({RUNBOOK}#{rule['alert']})",
             rule["labels"]["severity"],
-            code(rule["expr"]),
+            sentence(_LABEL.sub(lambda found: found[1].upper(), rule["annotations"]["summary"])),
             str(rule["for"]),
-            sentence(rule["annotations"]["summary"].replace("{{ $labels.", "").replace(" }}", "")),
+            code(rule["expr"]),
         )
         for rule in rules()
     ]
@@ -59,7 +61,7 @@ def text() -> str:
         "Alerts",
         INTRO,
         "## Rules for Prometheus\n",
-        table(("alert", "severity", "when", "for", "meaning"), watched),
+        table(("alert", "severity", "meaning", "for", "when"), watched),
         "## Rows of the store\n",
         table(("code", "meaning"), rows),
     )

@@ -45,12 +45,12 @@ def prose(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """The same, beginning with a capital letter and ending with a full stop."""
+    """The same as a sentence: a capital letter, unless a name of ours begins it, and a full stop."""
     text = prose(text).strip()
     if not text:
         return ""
     ended = text if text.endswith((".", ":", ";", "?", "!")) else f"{text}."
-    return ended[:1].upper() + ended[1:]
+    return ended if ended.startswith("msgx") else ended[:1].upper() + ended[1:]
 
 
 @cache

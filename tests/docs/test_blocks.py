@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "xml": lambda text: etree.fromstring(text.encode()),
     "yaml": yaml.safe_load,
 }
+HOW = re.compile(r"exit \d+|stays|pytest|on postgresql|on redis")
 SHOWN = ("diff", "text")
 """No code: figures, and what `make mutate` writes."""
 
@@ -38,7 +40,7 @@ PAGES = [pytest.param(page, id=name_of(page)) for page in pages() if list(blocks
 def test_the_blocks_of_a_page_run_as_a_story(page: Path, tmp_path: Path) -> None:
     story = Story(tmp_path)
     for block in blocks(page):
-        if block.why_not or block.how.startswith("on "):
+        if block.why_not or block.how in ("on postgresql", "on redis"):
             continue
         if block.language in (*SHELL, "python"):
             story.add(block)
@@ -52,8 +54,10 @@ def test_the_blocks_of_a_page_run_as_a_story(page: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_block_that_is_not_run_says_why(page: Path) -> None:
+def test_what_is_said_about_a_block_is_understood(page: Path) -> None:
+    """One that is not run says why, in words."""
     for block in blocks(page):
+        assert not block.how or HOW.fullmatch(block.how), f"{block.place}: what is run: {block.how}?"
         assert not block.why_not or len(block.why_not.split()) >= 3, block.place
         if block.language in SHOWN:
             commands = ("$ ", "msgx ", "make ", "pip ", "python ")
@@ -62,22 +66,28 @@ def test_a_block_that_is_not_run_says_why(page: Path) -> None:
             )
 
 
-ON_SERVERS = [block for page in pages() for block in blocks(page) if block.how.startswith("on ")]
+def on(server: str) -> list[Any]:
+    """Pages with blocks for a server of others, and these blocks."""
+    found = [(name_of(page), [b for b in blocks(page) if b.how == f"on {server}"]) for page in pages()]
+    return [pytest.param(those, id=name) for name, those in found if those]
 
 
-@pytest.mark.parametrize("block", [pytest.param(block, id=block.place) for block in ON_SERVERS])
-def test_a_block_for_a_server_of_others_runs_on_one(block: Block) -> None:
-    """Each on a real one; nothing stays."""
-    if block.how == "on redis":
-        with private(REDIS) as server, client(server) as redis:
-            for line in block.text.splitlines():
-                redis.execute_command(*shlex.split(line))
-        return
-    assert block.how == "on postgresql", f"{block.place}: nobody knows how to run {block.how}"
+@pytest.mark.parametrize("those", on("postgresql"))
+def test_blocks_for_postgresql_run_on_one(those: list[Block]) -> None:
+    """Those of a page in order, in one transaction of which nothing stays."""
     with POSTGRES.found() as url, own_schema(url) as own, rolled_back(server_of(own)) as connection:
         connection.execute("DROP ROLE IF EXISTS msgx, board")
         connection.execute(grants_sql(schema_of(own)).encode())
-        connection.execute(block.text.replace("{{schema}}", schema_of(own)).encode())
+        for block in those:
+            connection.execute(block.text.replace("{{schema}}", schema_of(own)).encode())
+
+
+@pytest.mark.parametrize("those", on("redis"))
+def test_blocks_for_redis_run_on_one(those: list[Block]) -> None:
+    with private(REDIS) as server, client(server) as redis:
+        for block in those:
+            for line in block.text.splitlines():
+                redis.execute_command(*shlex.split(line))
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""No page that people write names a command, option, parameter, metric or address that there is not."""
+"""No page that people write names a command, parameter, metric, alert, reason or address without one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +13,26 @@ from msgx_app.cli.app import COMMANDS, command
 from msgx_app.settings import catalogue
 from msgx_core.model.alert import AlertCode
 from msgx_core.ports.metrics import METRICS, MetricKind
+from msgx_core.rules.sources import REASONS
 from pages import ROOT, blocks, name_of, pages, prose
 from reference.alerts import rules
+from reference.reasons import CODES, REQUESTS
 
 # Made by tools, or of other times: what they name is checked where they are made, or was true then.
 _MADE = ("docs/reference/", "docs/requirements.md", "docs/mutation.md", "CHANGELOG.md")
 WRITTEN = [pytest.param(page, id=name_of(page)) for page in pages() if not name_of(page).startswith(_MADE)]
+
 _COMMAND = re.compile(r"(?:^|[`\s(/$&|;])msgx ((?:[a-z][a-z-]*|--?[a-z])[^\n`]*)")
 _KEY = re.compile(r"\bmsgx(?:\.[a-z][a-z0-9-]*)+(?:\.\*)?")
-_VARIABLE = re.compile(r"\bMSGX_[A-Z_]+\b")
+_VARIABLE = re.compile(r"\bMSGX_(?!TEST)[A-Z_]+\b")
 _SERIES = re.compile(r"\bmsgx_[a-z_]+\b")
 _ALERT = re.compile(r"\bMsgx[A-Z]\w+")
 _ADDRESS = re.compile(r"/(?:api/v1|health|cminmsgs)(?:/[A-Za-z.{}_]+)*")
+_ENDED = re.compile(r"\b(?:SKIPPED|DEAD|FAILED)\(([^)]+)\)")
+_SECTION = re.compile(r'^<a id="(\w+)"></a>\n\n### (\w+)\n(.*?)(?=^<a id|^## |\Z)', re.MULTILINE | re.DOTALL)
+_FILES = frozenset({"msgx.toml", "msgx.env", "msgx.service", "msgx.token"})
 _NO_SERIES = frozenset({"msgx_core", "msgx_adapters", "msgx_app", "msgx_read"})
 _OTHER_VARIABLES = frozenset({"MSGX_CONFIG", "MSGX_PROFILE"})
-_FILES = frozenset({"msgx.toml", "msgx.env", "msgx.service", "msgx.token"})
-_SECTION = re.compile(r'^<a id="(\w+)"></a>\n\n### (\w+)\n(.*?)(?=^<a id|^## |\Z)', re.MULTILINE | re.DOTALL)
 _CLASSES = frozenset({"MsgxError"})
 
 
@@ -54,49 +58,87 @@ def lookup(words: str) -> tuple[Any, list[str]]:
     return found, rest
 
 
-@pytest.mark.parametrize("page", WRITTEN)
-def test_commands_and_options_are_there(page: Path) -> None:
-    for line in code_of(page):
-        for words in _COMMAND.findall(line):
-            if words.startswith("-"):
-                continue
-            found, rest = lookup(re.split(r"[|;>&#)]| --? ", words)[0])
-            assert found is not None, f"there is no {words!r}"
-            options = {name for p in found.params for name in (*p.opts, *p.secondary_opts)} | {"--help"}
-            used = [word.partition("=")[0] for word in rest if word.startswith("--")]
-            assert [option for option in used if option not in options] == [], words
+def commands(line: str) -> Iterator[str]:
+    """Commands and options of a line of code that there are not."""
+    for words in _COMMAND.findall(line):
+        if words.startswith("-"):
+            continue
+        found, rest = lookup(re.split(r"[|;>&#)]| --? ", words)[0])
+        if found is None:
+            yield words
+            continue
+        options = {name for p in found.params for name in (*p.opts, *p.secondary_opts)} | {"--help"}
+        used = {word.partition("=")[0] for word in rest if word.startswith("--")}
+        yield from sorted(used - options)
 
 
-@pytest.mark.parametrize("page", WRITTEN)
-def test_parameters_and_metrics_are_there(page: Path) -> None:
-    """A name stands for itself, or for all that begin with it."""
-    text = page.read_text(encoding="utf-8")
+def parameters(text: str) -> Iterator[str]:
+    """Parameters and metrics by their dotted names; one stands for all that begin with it."""
     known = [*catalogue(), *METRICS]
-    for name in set(_KEY.findall(text)) - _FILES:
-        if re.search(rf"/{re.escape(name)}|{re.escape(name)}\.(?:yml|json)", text):
-            continue  # a file
+    for name in sorted(set(_KEY.findall(text)) - _FILES):
+        a_file = re.search(rf"/{re.escape(name)}|{re.escape(name)}\.(?:yml|json)", text)
         stem = name.removesuffix(".*").rstrip("-")
-        assert any(key == stem or key.startswith((f"{stem}.", f"{stem}-")) for key in known), name
+        if not a_file and not any(key == stem or key.startswith((f"{stem}.", f"{stem}-")) for key in known):
+            yield name
     variables = {setting.env for setting in catalogue().values()} | _OTHER_VARIABLES
-    assert {name for name in _VARIABLE.findall(text) if not name.startswith("MSGX_TEST")} <= variables
+    yield from sorted(set(_VARIABLE.findall(text)) - variables)
 
 
-@pytest.mark.parametrize("page", WRITTEN)
-def test_series_and_alerts_are_there(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    series = {m.exposed for m in METRICS.values()}
-    series |= {f"{m.exposed}_bucket" for m in METRICS.values() if m.kind is MetricKind.HISTOGRAM}
-    assert set(_SERIES.findall(text)) - _NO_SERIES <= series
-    assert set(_ALERT.findall(text)) - _CLASSES <= {rule["alert"] for rule in rules()}
+def series(text: str) -> Iterator[str]:
+    """Metrics by the names that are scraped, and alerts."""
+    known = {m.exposed for m in METRICS.values()} | _NO_SERIES
+    known |= {f"{m.exposed}_bucket" for m in METRICS.values() if m.kind is MetricKind.HISTOGRAM}
+    yield from sorted(set(_SERIES.findall(text)) - known)
+    yield from sorted(set(_ALERT.findall(text)) - _CLASSES - {rule["alert"] for rule in rules()})
 
 
-@pytest.mark.parametrize("page", WRITTEN)
-def test_addresses_are_there(page: Path) -> None:
+def reasons(text: str) -> Iterator[str]:
+    """Codes and reasons of an end such as DEAD(MALFORMED, raw-missing)."""
+    for told in _ENDED.findall(text):
+        for word in re.split(r"[\s,]+", told.replace("`", "")):
+            if word.partition(":")[0] not in {*CODES, *REASONS, *REQUESTS}:
+                yield word
+
+
+def addresses(text: str) -> Iterator[str]:
+    """Addresses of HTTP; one stands for all below it."""
     told = (ROOT / "docs" / "reference" / "endpoints.md").read_text(encoding="utf-8")
     known = [re.sub(r"\{\w+\}", "{}", path) for path in re.findall(r"`[A-Z]+ (/[^`]+)`", told)]
-    for address in set(_ADDRESS.findall(page.read_text(encoding="utf-8"))):
+    for address in sorted(set(_ADDRESS.findall(text))):
         asked = re.sub(r"/(?:[A-Z]+|\{\w+\})(?=/|$)", "/{}", address.rstrip("."))
-        assert any(path == asked or path.startswith(f"{asked}/") for path in known), address
+        if not any(path == asked or path.startswith(f"{asked}/") for path in known):
+            yield address
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_commands_and_options_are_there(page: Path) -> None:
+    assert [name for line in code_of(page) for name in commands(line)] == []
+
+
+@pytest.mark.parametrize("names", [parameters, series, reasons, addresses])
+@pytest.mark.parametrize("page", WRITTEN)
+def test_what_is_named_is_there(page: Path, names: Callable[[str], Iterator[str]]) -> None:
+    assert list(names(page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "wrong"),
+    [
+        (commands, "`msgx replai 7`", ["replai 7"]),
+        (commands, "msgx replay 7 --dry-run --forse | cat", ["--forse"]),
+        (commands, "msgx outbox requeue 1 --target msg", []),
+        (parameters, "`msgx.pipeline.max-atempts`, `msgx.history.window`", ["msgx.pipeline.max-atempts"]),
+        (parameters, "MSGX_STORE_URI and MSGX_STORE_URL", ["MSGX_STORE_URI"]),
+        (series, "msgx_outages, msgx_outage", ["msgx_outages"]),
+        (series, "MsgxHeadIsYoung, MsgxHeadIsOld", ["MsgxHeadIsYoung"]),
+        (reasons, "`DEAD(MALFORMED, raw-lost)`, `SKIPPED(duplicate-of:7)`", ["raw-lost"]),
+        (addresses, "/api/v1/flight/7 and /api/v1/flights/FLID", ["/api/v1/flight"]),
+    ],
+)
+def test_a_name_that_is_not_there_is_found(
+    names: Callable[[str], Iterator[str]], text: str, wrong: list[str]
+) -> None:
+    assert list(names(text)) == wrong
 
 
 def test_each_alert_has_its_section_in_the_runbook() -> None:
@@ -112,30 +154,12 @@ def test_each_alert_has_its_section_in_the_runbook() -> None:
 
 
 def test_each_decision_that_the_code_names_has_its_page() -> None:
-    sources = "\n".join(
-        path.read_text(encoding="utf-8")
-        for path in (ROOT / "src").rglob("*")
-        if path.suffix in (".py", ".sql")
-    )
-    named = set(re.findall(r"\bD-(\d\d)\b", sources))
-    files = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-    assert named == {path.name[2:4] for path in files}
-    for path in files:
+    files = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")]
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    records = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    assert set(re.findall(r"\bD-(\d\d)\b", sources)) == {path.name[2:4] for path in records}
+    for path in records:
         text = path.read_text(encoding="utf-8")
-        assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Context", "Decision", "Consequence"], (
-            path.name
-        )
+        titles = re.findall(r"^## (.+)$", text, re.MULTILINE)
+        assert titles == ["Context", "Decision", "Consequence"], path.name
         assert f"`D-{path.name[2:4]}`" in text
-
-
-@pytest.mark.parametrize(
-    ("line", "there"),
-    [
-        ("msgx replay 7 --dry-run", True),
-        ("msgx replai 7", False),
-        ("msgx outbox requeue 1 --target msg", True),
-    ],
-)
-def test_a_command_that_is_not_there_is_found(line: str, there: bool) -> None:
-    (words,) = _COMMAND.findall(line)
-    assert (lookup(words)[0] is not None) is there

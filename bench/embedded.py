@@ -96,7 +96,7 @@ def _begin(context: Context, folder: Path, messages: list[bytes]) -> None:
 
 def _process(container: Container) -> None:
     container.pipeline.intake.scan()
-    while container.pipeline.pump.tick().again:
+    while container.pipeline.pump.burst().again:
         pass
 
 

@@ -22,7 +22,9 @@ class Crew:
         self.fenced: Fenced | None = None
         self._container = container
         self._stopping = threading.Event()
-        parts = parts_of(container, grant, news=self._news, stopping=self._stopping.is_set)
+        parts = parts_of(
+            container, grant, news=self._news, notices=self._notices, stopping=self._stopping.is_set
+        )
         watch = container.pipeline.outages
         outages = SharedOutages(watch, self._retry_now, self._outage_news, needs_of(parts))
         # A loop of its own: nobody waits with the store for what there is to tell.
@@ -49,6 +51,9 @@ class Crew:
 
     def _news(self) -> None:
         self.loops["pump"].nudge()
+
+    def _notices(self) -> None:
+        self.loops["relay-msg"].nudge()
 
     def _outage_news(self) -> None:
         self.loops["outages"].nudge()

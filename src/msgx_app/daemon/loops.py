@@ -39,11 +39,17 @@ class Part:
 
 
 def parts_of(
-    container: Container, grant: LeaseGrant, *, news: Callable[[], None], stopping: Callable[[], bool]
+    container: Container,
+    grant: LeaseGrant,
+    *,
+    news: Callable[[], None],
+    notices: Callable[[], None] = lambda: None,
+    stopping: Callable[[], bool],
 ) -> list[Part]:
     """The loops of one active time.
 
-    `news` is called when the mailbox had something new; `stopping()` ends a long scan between its pages.
+    `news` is called when the mailbox had something new, `notices` when the pump has come to the end of what
+    there was and has left notices for the bus; `stopping()` ends a long scan between its pages.
     """
     settings, pipeline = container.settings, container.pipeline
     flow, lease = settings.pipeline, settings.lease
@@ -54,7 +60,7 @@ def parts_of(
         # A renewal must not wait longer than usual for a store that may be back in time.
         Part("lease", lambda: _renew(container), _s(lease.renew)),
         Part("poller", poller.step, needs=("mailbox",)),
-        Part("pump", PumpSteps(container, grant, stopping).step, needs=("mailbox", "cache")),
+        Part("pump", PumpSteps(container, grant, stopping, notices).step, needs=("mailbox", "cache")),
         Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s, needs=("bus",)),
         Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s, needs=("bus",)),
         Part("jobs", lambda: _jobs(container), needs=("cache", "mailbox")),
@@ -109,6 +115,8 @@ class PumpSteps:
     _container: Container
     _grant: LeaseGrant
     _stopping: Callable[[], bool]
+    _notices: Callable[[], None]
+    _has_done: bool = field(init=False, default=False)
     _resumed: bool = field(init=False, default=False)
     _ready: bool = field(init=False, default=False)
 
@@ -118,8 +126,13 @@ class PumpSteps:
         if not self._ready:
             self._prepare()
         tick = pipeline.pump.burst(self._stopping)
+        self._has_done = self._has_done or tick.done > 0
         if tick.again:
             return 0.0
+        if self._has_done:
+            # Not after each message: while there are more, the relay takes many in one go.
+            self._has_done = False
+            self._notices()
         if tick.kind is not TickKind.WAITING or tick.until is None:
             return LONGEST_WAIT_S
         due_s = (tick.until - self._container.clock.now()).total_seconds()

@@ -45,7 +45,7 @@ def test_idle_interval_below_the_interval_is_no_trap(container: Container, grant
 
 
 def test_pump_goes_on_at_once_and_waits_until_due(container: Container, grant: LeaseGrant) -> None:
-    pump = PumpSteps(container, grant, lambda: False)
+    pump = PumpSteps(container, grant, lambda: False, lambda: None)
     assert pump.step() == LONGEST_WAIT_S
     container.inbox.send(schedule("DNLD", [fltr(1)]))
     container.pipeline.intake.scan()
@@ -64,7 +64,7 @@ def test_suspicion_survives_an_outage_during_the_preparation(
 ) -> None:
     """After an unclean end the head is suspect, also when the cache is down at first (D-05)."""
     unclean = LeaseGrant(granted=True, view=grant.view, unclean=True)
-    pump = PumpSteps(container, unclean, lambda: False)
+    pump = PumpSteps(container, unclean, lambda: False, lambda: None)
     ensure = type(container.pipeline.cache_keeper).ensure
 
     def down(keeper: object) -> int | None:
@@ -98,3 +98,20 @@ def test_parts_of_a_live_and_of_a_shadow_instance(container: Container, grant: L
     assert parts[0].longest_pause_s == 1.0
     assert needs_of(parts)["mailbox"] == {"poller", "pump", "jobs", "write-back"}
     assert needs_of(parts)["bus"] == {"relay-msg", "relay-schd"}
+
+
+def test_notices_are_told_of_once_the_pump_has_come_to_the_end(
+    container: Container, grant: LeaseGrant
+) -> None:
+    """A flight that changes alone is published at once; in a backlog the relay keeps its own time."""
+    told: list[int] = []
+    pump = PumpSteps(container, grant, lambda: False, lambda: told.append(1))
+    pump.step()
+    for flid in (1, 2, 3):
+        container.inbox.send(schedule("DNLD", [fltr(flid)]))
+    container.pipeline.intake.scan()
+    while pump.step() == 0.0:
+        assert told == []
+    assert told == [1]
+    pump.step()
+    assert told == [1]

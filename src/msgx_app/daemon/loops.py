@@ -21,6 +21,9 @@ RETENTION_INTERVAL_S = 3600.0
 LONGEST_WAIT_S = 1.0
 """An idle pump and a waiting head are looked at this often: an operator's replay tells nobody."""
 
+GATHERING_S = 0.02
+"""How long notices gather while they come one by one."""
+
 _LOCK_PATIENCE_S = 1.0
 """What else there is to do does not wait any longer for a schedule or a rebuild that holds the lock."""
 
@@ -61,7 +64,7 @@ def parts_of(
         Part("lease", lambda: _renew(container), _s(lease.renew)),
         Part("poller", poller.step, needs=("mailbox",)),
         Part("pump", PumpSteps(container, grant, stopping, notices).step, needs=("mailbox", "cache")),
-        Part("relay-msg", lambda: 0.0 if pipeline.msg_relay.run_once().full else notice_s, needs=("bus",)),
+        Part("relay-msg", lambda: _relay_notices(container, notice_s), needs=("bus",)),
         Part("relay-schd", lambda: 0.0 if pipeline.schd_relay.run_once().full else flush_s, needs=("bus",)),
         Part("jobs", lambda: _jobs(container), needs=("cache", "mailbox")),
         Part("ops-jobs", lambda: _ops_jobs(container, stopping), needs=("cache", "history")),
@@ -146,6 +149,14 @@ class PumpSteps:
             self._resumed = True
         _ensure_cache(self._container)
         self._ready = True
+
+
+def _relay_notices(container: Container, idle_s: float) -> float:
+    """One batch. After a small one a breath: what comes meanwhile goes together, for one commit of all of it."""
+    result = container.pipeline.msg_relay.run_once()
+    if not result.full:
+        return idle_s
+    return 0.0 if result.sent + result.refused >= container.settings.event.batch else GATHERING_S
 
 
 def _write_back(container: Container, interval_s: float) -> float:

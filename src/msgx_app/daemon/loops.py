@@ -152,7 +152,7 @@ class PumpSteps:
 
 
 def _relay_notices(container: Container, idle_s: float) -> float:
-    """One batch. After a small one a breath: what comes meanwhile goes together, for one commit of all of it."""
+    """One batch. After a small one a breath: what comes meanwhile goes together, in one commit."""
     result = container.pipeline.msg_relay.run_once()
     if not result.full:
         return idle_s

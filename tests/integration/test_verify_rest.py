@@ -163,7 +163,7 @@ def test_messages_without_effects(system: System) -> None:
         (ids[4], "RAW_DIGEST = 'x'", "RAW_DIGEST"),
         (ids[0], "STATE = 'SKIPPED'", "STATE"),
         (ids[0], "STATE = 'DEAD', ERROR_CODE = 'PROTOCOL'", "STATE"),
-        (ids[0], "APPLY_NO = 1000", "VALUE"),
+        (ids[0], "APPLY_NO = 1000", "APPLY_NO"),
         (ids[1], "APPLY_NO = NULL", "APPLY_NO"),
     ):
         found = changed(system, f"UPDATE PROC_STATE SET {change} WHERE MSG_ID = {msg_id}")
@@ -174,7 +174,8 @@ def test_an_exhausted_message_with_effects_is_right(system: System) -> None:
     """D-02, D-05: it is the exception among the dead ones."""
     (msg_id,) = system.send([schedule("DNLD", [fltr(1)])])
     system.drain()
-    sql(system, f"UPDATE PROC_STATE SET STATE = 'DEAD', ERROR_CODE = 'EXHAUSTED' WHERE MSG_ID = {msg_id}")
+    ended = "STATE = 'DEAD', ERROR_CODE = 'EXHAUSTED', REASON = 'cache-rejected'"
+    sql(system, f"UPDATE PROC_STATE SET {ended} WHERE MSG_ID = {msg_id}")
     assert verified(system)[1] == []
 
 
@@ -212,3 +213,23 @@ def test_an_answer_a_replay_and_a_readmitted_message(system: System) -> None:
         "UPDATE PROC_STATE SET COVERAGE = replace(COVERAGE, '2027-03-14', '2027-03-15') WHERE MSG_ID = 2"
     )
     assert changed(system, coverage) != []
+
+
+def test_a_number_that_was_never_given_out_is_one_difference(system: System) -> None:
+    """D-27, D-36: the cause alone is told; the message is computed where its number is missing."""
+    run(system, [schedule("DNLD", [fltr(1), fltr(2)]), flop(1, "GTDT", gate("A1")), fdel(2)], portion=1)
+    for number in (1, 2, 3):
+        found = changed(system, f"UPDATE PROC_STATE SET APPLY_NO = 9999 WHERE APPLY_NO = {number}")
+        assert [(each.field, each.stored, each.computed) for each in found] == [
+            ("APPLY_NO", 9999, "3 or less")
+        ]
+    found = changed(system, "UPDATE PROC_STATE SET APPLY_NO = 9990 + APPLY_NO WHERE APPLY_NO < 3")
+    assert {(each.kind, each.field) for each in found} == {("message", "APPLY_NO")}
+    with system.store.connection.write():
+        system.store.connection.run("UPDATE FLIGHT_SCHD SET STATE_VERSION = 9 WHERE FLID = 1")
+    found = changed(system, "UPDATE PROC_STATE SET APPLY_NO = 9999 WHERE APPLY_NO = 2")
+    assert told(found) == {("message", "2", "APPLY_NO"), ("flight", "1", "STATE_VERSION")}
+    system.store.connection.run("DROP TRIGGER FLIGHT_SCHD_VERSION_RISES")
+    sql(system, "UPDATE FLIGHT_SCHD SET STATE_VERSION = 2 WHERE FLID = 1")
+    (found_at,) = changed(system, "UPDATE COUNTERS SET VALUE = 1 WHERE NAME = 'apply_no'")
+    assert (found_at.kind, found_at.stored, found_at.computed) == ("counter", 1, 3)

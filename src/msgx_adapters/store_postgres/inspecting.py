@@ -48,7 +48,9 @@ _AT_ONCE = {
 
 
 class InspectionRole(Role):
-    """`ports.inspection.Inspection`."""
+    """`ports.inspection.Inspection`. The keys of an element are columns, which have an order of their own."""
+
+    keeps_element_order = False
 
     def stored(self, table: Table) -> Iterator[StoredRow]:
         """All rows of a table."""
@@ -75,6 +77,10 @@ class InspectionRole(Role):
     def stored_notices(self, msg_ids: Sequence[int]) -> Sequence[StoredRow]:
         """The `msg` events of these messages."""
         return [_row(EVENTS, row) for row in self.read_rows("stored_notices", msg_ids=list(msg_ids))]
+
+    def stored_orphans(self) -> Iterator[StoredRow]:
+        """`msg` events of messages that are not there, or were not applied."""
+        return self._paged("stored_orphans", EVENTS, "EVENT_ID")
 
     def stored_versions(self, flid: int) -> Sequence[StoredRow]:
         """The `msg` events of a flight."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from msgx_adapters.store_sql.documents import dump_list
+from msgx_adapters.store_sql.documents import dump_fields, dump_list, dump_node
 from msgx_adapters.store_sql.rows import LEAST, MOST
-from msgx_adapters.store_sql.stored import stored_row
+from msgx_adapters.store_sql.stored import in_form, stored_row
 from msgx_adapters.store_sqlite.session import SQL, Role
 from msgx_core.ports.inspection import (
     AUDITS,
@@ -42,7 +43,9 @@ _ALL = {
 
 
 class InspectionRole(Role):
-    """`ports.inspection.Inspection`."""
+    """`ports.inspection.Inspection`. Fields are one text, in the order in which they were put."""
+
+    keeps_element_order = True
 
     def stored(self, table: Table) -> Iterator[StoredRow]:
         """All rows of a table."""
@@ -68,6 +71,10 @@ class InspectionRole(Role):
         """The `msg` events of these messages."""
         return self._stored("stored_notices", EVENTS, msg_ids=dump_list(list(msg_ids)))
 
+    def stored_orphans(self) -> Iterator[StoredRow]:
+        """`msg` events of messages that are not there, or were not applied."""
+        return self._paged("stored_orphans", EVENTS)
+
     def stored_versions(self, flid: int) -> Sequence[StoredRow]:
         """The `msg` events of a flight."""
         return self._stored("stored_versions", EVENTS, flid=flid)
@@ -87,8 +94,16 @@ class InspectionRole(Role):
                 found = self.reader.stored(SQL[statement], {"at": at, "limit": PAGE})
             last = found[-1]["AT"] if len(found) == PAGE else MOST
             at = None if last == MOST else last + 1
-            yield from (stored_row(table, row) for row in found)
+            yield from (_row(table, row) for row in found)
 
     def _stored(self, statement: str, table: Table, **values: int | str) -> list[StoredRow]:
         with self.reader.read():
-            return [stored_row(table, row) for row in self.reader.stored(SQL[statement], values)]
+            return [_row(table, row) for row in self.reader.stored(SQL[statement], values)]
+
+
+def _row(table: Table, row: Mapping[str, Any]) -> StoredRow:
+    """The row; JSON has one form, that of `store_sql.documents`."""
+    found = stored_row(table, row)
+    if table is FLIGHTS:
+        return in_form(found, "CONTENT", row["CONTENT"], dump_fields)
+    return in_form(found, "PAYLOAD", row["PAYLOAD"], dump_node) if table is REFERENCES else found

@@ -67,6 +67,11 @@ def people(value: Any) -> str:
             return clean(str(value))
 
 
+def exact(value: Any) -> str:
+    """A value as text for people to the last digit, text in quotes: no two values look alike."""
+    return clean(json.dumps(machine(value), ensure_ascii=False))
+
+
 def clean(text: str) -> str:
     """Control and format characters as escapes: message text must not drive the terminal."""
     if text.isascii() and text.isprintable():

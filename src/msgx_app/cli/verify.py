@@ -102,7 +102,7 @@ def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_jso
     if as_json:
         output.print_json({**counts, "WHOLE": report.whole, "FOUND": rows})
         return
-    output.print_rows(rows, COLUMNS, empty="no difference")
+    output.print_rows(map(_told, rows), COLUMNS, empty="no difference")
     output.note(
         f"{report.messages} messages computed again, {report.others} without effects looked at; compared:"
         f" {report.flights} flights, {report.rosters} rosters, {report.references} reference records"
@@ -113,7 +113,7 @@ def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_jso
         (report.left_out, "left out: they began before the range, or went on after it"),
         (from_mailbox, "texts came from the mailbox: the archive has gaps"),
         (report.differences - len(found), "more differences are not shown"),
-        (report.policies_assumed, "messages do not say their settings: today's were assumed"),
+        (report.policies_assumed, "messages whose settings nobody knows: today's were assumed"),
     ):
         if number:
             output.note(f"{number} {words}")
@@ -128,6 +128,15 @@ def _row(found: Difference) -> dict[str, Any]:
         "STORED": _shown(found.stored),
         "COMPUTED": _shown(found.computed),
     }
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """For people: where two values look alike, so that they can be told apart."""
+    if row["STORED"] is None or row["COMPUTED"] is None:
+        return row
+    if output.people(row["STORED"]) != output.people(row["COMPUTED"]):
+        return row
+    return {**row, "STORED": output.exact(row["STORED"]), "COMPUTED": output.exact(row["COMPUTED"])}
 
 
 def _shown(value: Any) -> Any:

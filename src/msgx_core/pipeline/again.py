@@ -23,9 +23,9 @@ from msgx_core.pipeline.recomputed import Recomputed
 from msgx_core.pipeline.telling import named_flights
 from msgx_core.pipeline.timeline import Departed, Raise, Timeline
 from msgx_core.ports.codec import Codec, RawText
-from msgx_core.ports.inspection import MESSAGES, Inspection, StoredRow, Unreadable
+from msgx_core.ports.inspection import MESSAGES, PINS, Inspection, StoredRow, Unreadable
 from msgx_core.rules.policy import Policy
-from msgx_core.rules.policy_text import parse_grounds
+from msgx_core.rules.policy_text import POLICY_PIN, parse_grounds
 
 _WITHOUT_FLIGHTS = frozenset({*CATEGORIES, RSTA, "EROR"})
 
@@ -137,14 +137,24 @@ class Again:
 
     def _settings(self, row: StoredRow, coverage: str | None) -> Policy:
         """The settings of then. Once messages name them, all do."""
+        unknown = len(self.policies.missing)
         policy = self.policies.of(coverage)
-        names = parse_grounds(coverage).policy is not None
+        digest = parse_grounds(coverage).policy
+        if len(self.policies.missing) > unknown:
+            self._missing_settings(row, f"{POLICY_PIN}{digest}")
+        names = digest is not None
         is_read = isinstance(row["COVERAGE"], str | None) and coverage_of(row["COVERAGE"]) is not None
         if self._names_settings and not names and is_read:
             self._tell(row, "COVERAGE", row["COVERAGE"], "with the settings")
         self._names_settings = self._names_settings or names
         self._policy = policy
         return policy
+
+    def _missing_settings(self, row: StoredRow, name: str) -> None:
+        """Told once, with the first message that names them."""
+        if self.checking is not None:
+            named = f"the settings that message {row['MSG_ID']} names, perhaps others too"
+            self.checking.found(Difference("settings", PINS.name, f"pin.{name}", "NAME", None, named))
 
     def _contradicts(self, row: StoredRow, notices: Sequence[StoredRow], computed: str) -> None:
         """An applied message has no effects by its text; where others are lost, these may be why."""

@@ -13,77 +13,74 @@ from msgx_core.errors import MessageError
 from msgx_core.model.change import Change, FlightPut
 from msgx_core.model.identity import Identity
 from msgx_core.model.message import DecodedMessage
+from msgx_core.pipeline.consistency import of_event, of_message
 from msgx_core.pipeline.differences import Difference, json_parts, unreadable
 from msgx_core.pipeline.doubts import Doubts
 from msgx_core.pipeline.heads import digest_of, is_blank
 from msgx_core.pipeline.timeline import Timeline
 from msgx_core.ports.codec import Codec, RawText
 from msgx_core.ports.inspection import EVENTS, MESSAGES, Inspection, StoredRow, Unreadable
-from msgx_core.rules.policy_text import GROUNDS
+from msgx_core.rules.policy_text import GROUNDS, parse_grounds, raw_grounds, with_grounds
 
 _MOMENT = timedelta(microseconds=1)
 _META = ("SNDR", "TYPE", "STYP", "SEQN", "DTTM")
-_LIVES = frozenset({"SUCCEEDED", "PENDING", "FAILED"})
 _NOT_BY_ITSELF = frozenset({"raw-missing", "too-large", "raw-unreadable"})
 """Reasons that a text alone does not give: the mailbox, a setting, a row."""
 
 
 @define
 class Checking:
-    """Tells `found` what differs about messages and their `msg` events."""
+    """Tells `found` what differs about messages and their `msg` events.
+
+    `by_day`: whether identities have the day in them; None where the store does not say so readably.
+    """
 
     store: Inspection
     doubts: Doubts
     timeline: Timeline
     found: Callable[[Difference], None]
-    _old: dict[int, bool] = field(factory=dict)
+    by_day: bool | None = None
+    _old: dict[int, bool] = field(factory=dict, init=False)
+    _event_id: int = field(default=0, init=False)
 
     def applied(self, row: StoredRow) -> None:
         """What can be said of an applied one without its text."""
-        self._unreadable(row)
-        if row["APPLIED_AT"] is None:
-            self._tell(row, "APPLIED_AT", None)
-        if isinstance(row["APPLY_NO"], int) and row["APPLY_NO"] < 1:
-            self._tell(row, "APPLY_NO", None)
-        state, code = row["STATE"], row["ERROR_CODE"]
-        if state == "DEAD" and code == "EXHAUSTED":
-            return
-        if state not in _LIVES and not isinstance(state, Unreadable):
-            self._tell(row, "STATE", "SUCCEEDED")
-        elif state == "SUCCEEDED" and code is not None:
-            self._tell(row, "ERROR_CODE", None)
+        self._by_itself(row)
 
     def unapplied(self, row: StoredRow, text: Callable[[], RawText | None], codec: Codec) -> None:
         """One without effects: how it ended fits to itself, and to what its text alone says.
 
         Whether it was rightly skipped hangs on the state and the settings of then, which it does not record.
         """
-        self._unreadable(row)
+        self._by_itself(row)
         state, code, reason = row["STATE"], row["ERROR_CODE"], row["REASON"]
-        if state == "SUCCEEDED" or row["APPLIED_AT"] is not None:
-            self._tell(row, "APPLY_NO", "a number")
-        elif state == "SKIPPED" and code is not None:
-            self._tell(row, "ERROR_CODE", None)
-        elif state == "DEAD" and code is None:
-            self._tell(row, "ERROR_CODE", "a code")
-        if state in ("SKIPPED", "DEAD") and reason is None:
-            self._tell(row, "REASON", "a reason")
-        if state not in ("SKIPPED", "DEAD"):
-            return
+        ended = state in ("SKIPPED", "DEAD") and code != "EXHAUSTED"
+        by_text = ended and str(reason).partition(":")[0] not in _NOT_BY_ITSELF
         raw = text()
         if raw is None or is_blank(raw):
+            if by_text:
+                self._tell(row, "RAW", "no text is left of it", str(state))
             return
-        self._digest(row, raw)
         try:
             message: DecodedMessage = codec.decode(raw)
         except MessageError as error:
-            known = str(reason).partition(":")[0] in _NOT_BY_ITSELF or code == "EXHAUSTED"
-            if not known and (state, code, reason) != ("DEAD", error.code, error.reason):
-                self._tell(row, "STATE", f"DEAD {error.code} {error.reason}")
+            if by_text:
+                self._undecoded(row, error)
         except Exception:
             return
         else:
-            self._meta(row, message, only_given=True)
+            self._digest(row, raw, always=by_text)
+            # What ends by its text was bound before, or, as a duplicate, described (D-24).
+            self._meta(row, message, only_given=not by_text)
+
+    def _undecoded(self, row: StoredRow, error: MessageError) -> None:
+        """One that is dead by its text was neither bound nor described: nobody could read who sent it."""
+        ended = ("DEAD", error.code, error.reason)
+        if (row["STATE"], row["ERROR_CODE"], row["REASON"]) != ended:
+            self._tell(row, "STATE", " ".join(ended))
+        for name in ("IDENTITY_KEY", "RAW_DIGEST", *_META):
+            if row[name] is not None and not isinstance(row[name], Unreadable):
+                self._tell(row, name, None)
 
     def text(self, row: StoredRow, raw: RawText, message: DecodedMessage) -> None:
         """What an applied one says of its text."""
@@ -108,30 +105,42 @@ class Checking:
         wanted_coverage = json.loads(change.coverage or "{}")
         if stored is not None and stored != wanted_coverage:
             self._tell(row, "COVERAGE", change.coverage)
+        elif stored is not None:
+            self._grounds(row, change)
         if whole and "TOUCHED" in row and (row["TOUCHED"] or []) != touched:
             self._tell(row, "TOUCHED", touched)
 
     def notices(self, row: StoredRow, stored: Sequence[StoredRow], change: Change) -> None:
         """Its own `msg` events, as far as they are there; those of a sweep or of `republish` are not."""
-        expected = {
-            (put.state.flid, put.state.version): put
-            for put in change.flights
-            if put.advanced and put.notice is not None
-        }
+        puts = [put for put in change.flights if put.advanced and put.notice is not None]
+        expected = {(put.state.flid, put.state.version): (n, put) for n, put in enumerate(puts)}
+        place = -1
         for event in stored:
-            found = list(self._event(row, event, expected.get((event["FLID"], event["STATE_VERSION"]))))
+            n, put = expected.get((event["FLID"], event["STATE_VERSION"]), (place, None))
+            found = list(self._event(row, event, put))
+            own = put is not None and event["CREATED_AT"] == row["APPLIED_AT"]
+            if own and isinstance(event["EVENT_ID"], int):
+                found += self._in_order(event, after=place < n)
+                place = max(place, n)
             if found and self._says_nothing(event):
                 found = [each for each in found if each.is_unreadable]
             for each in found:
                 self.found(each)
 
+    def orphan(self, event: StoredRow) -> None:
+        """An event of a message that was not applied, or that is not there."""
+        key = f"msg/{event['EVENT_ID']}"
+        for each in unreadable("event", EVENTS, key, event):
+            self.found(each)
+        self.found(Difference("event", EVENTS.name, key, "MSG_ID", event["MSG_ID"], "an applied message"))
+
     def _event(self, row: StoredRow, event: StoredRow, put: FlightPut | None) -> Iterator[Difference]:
         key, at = f"msg/{event['EVENT_ID']}", event["CREATED_AT"]
-        yield from (each for each in unreadable("event", EVENTS, key, event))
+        yield from fitting(key, event)
         if isinstance(at, Unreadable) or isinstance(event["PAYLOAD"], Unreadable):
             return
         if at != row["APPLIED_AT"]:
-            if not self._is_anothers(at):
+            if not self.is_anothers(at):
                 yield Difference("event", EVENTS.name, key, "CREATED_AT", at, row["APPLIED_AT"])
         elif put is None and not self.doubts.lost:
             told = f"{event['FLID']} version {event['STATE_VERSION']}"
@@ -143,7 +152,16 @@ class Checking:
             if stored != computed:
                 yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, computed)
 
-    def _is_anothers(self, at: datetime) -> bool:
+    def _in_order(self, event: StoredRow, *, after: bool) -> Iterator[Difference]:
+        """Ids of events rise with the messages, and within one with its flights (D-27)."""
+        number = event["EVENT_ID"]
+        if not after or number <= self._event_id:
+            key = f"msg/{number}"
+            wanted = f"more than {self._event_id}" if after else "another place among those of its message"
+            yield Difference("event", EVENTS.name, key, "EVENT_ID", number, wanted)
+        self._event_id = max(self._event_id, number)
+
+    def is_anothers(self, at: datetime) -> bool:
         """Whether an event was written by a sweep, or once more."""
         republished = self.timeline.republished
         return at in self.timeline.departures or (republished is not None and at <= republished)
@@ -187,22 +205,66 @@ class Checking:
             given = row[name] is not None or not only_given
             if given and row[name] != value and not isinstance(row[name], Unreadable):
                 self._tell(row, name, value)
-        held = row["IDENTITY_KEY"]
-        keys = [Identity.of(meta, include_day=by_day) for by_day in (False, True)]
-        legal = {key.key for key in keys} | {key.readmitted_as(row["MSG_ID"]).key for key in keys}
-        if held not in legal and not isinstance(held, Unreadable) and not (only_given and held is None):
-            self._tell(row, "IDENTITY_KEY", keys[0].key)
+        self._identity(row, message, only_given=only_given)
 
-    def _unreadable(self, row: StoredRow) -> None:
+    def _identity(self, row: StoredRow, message: DecodedMessage, *, only_given: bool) -> None:
+        held = row["IDENTITY_KEY"]
+        if isinstance(held, Unreadable) or (only_given and held is None):
+            return
+        by_days = (False, True) if self.by_day is None else (self.by_day,)
+        keys = [Identity.of(message.meta, include_day=by_day) for by_day in by_days]
+        legal: set[str | None]
+        if row["MSG_ID"] in self.timeline.readmitted:
+            legal = {key.readmitted_as(row["MSG_ID"]).key for key in keys}
+        else:
+            legal = {key.key for key in keys}
+        if row["STATE"] == "SKIPPED" and str(row["REASON"]).startswith("duplicate-of"):
+            # It wanted what another one has; an identity of its own it has when it was readmitted.
+            legal = {None, *(legal if row["MSG_ID"] in self.timeline.readmitted else ())}
+        if held not in legal:
+            self._tell(row, "IDENTITY_KEY", min(filter(None, legal), default=None))
+
+    def _grounds(self, row: StoredRow, change: Change) -> None:
+        """What is beside the coverage, and the form of it all."""
+        stored = row["COVERAGE"]
+        grounds = parse_grounds(stored)
+        self._put_back(row, grounds.raw)
+        if grounds.policy is not None:
+            wanted = with_grounds(change.coverage, grounds.policy, grounds.raw)
+            if stored != wanted:
+                self._tell(row, "COVERAGE", wanted)
+
+    def _put_back(self, row: StoredRow, key: str | None) -> None:
+        """A text that was put back: the audit says who did that, and from where (D-36)."""
+        if key is not None and not self.timeline.was_put_back(row["MSG_ID"], key):
+            self._tell(row, "COVERAGE", "no `raw`: nobody has put that text back")
+
+    def _by_itself(self, row: StoredRow) -> None:
         for each in unreadable("message", MESSAGES, row["MSG_ID"], row):
             self.found(each)
-        coverage = row["COVERAGE"]
-        if isinstance(coverage, str) and _coverage(coverage) is None:
+        coverage, msg_id = row["COVERAGE"], row["MSG_ID"]
+        if isinstance(coverage, str) and row["APPLY_NO"] is None:
+            key = parse_grounds(coverage).raw
+            if key is None or coverage != raw_grounds(key):
+                self._tell(row, "COVERAGE", "a `raw`, or nothing")
+            else:
+                self._put_back(row, key)
+        elif isinstance(coverage, str) and _coverage(coverage) is None:
             self._tell(row, "COVERAGE", None, Unreadable(coverage))
+        replayed = msg_id in self.timeline.replayed or msg_id in self.timeline.readmitted
+        for name, stored, wanted in of_message(row, replayed=replayed):
+            self.found(Difference("message", MESSAGES.name, str(msg_id), name, stored, wanted))
 
     def _tell(self, row: StoredRow, name: str, computed: Any, stored: Any = None) -> None:
         value = row[name] if stored is None else stored
         self.found(Difference("message", MESSAGES.name, str(row["MSG_ID"]), name, value, computed))
+
+
+def fitting(key: str, event: StoredRow) -> Iterator[Difference]:
+    """What of an event cannot be read, or does not fit to the rest of it."""
+    yield from unreadable("event", EVENTS, key, event)
+    for name, stored, wanted in of_event(event):
+        yield Difference("event", EVENTS.name, key, name, stored, wanted)
 
 
 def _coverage(text: Any) -> dict[str, Any] | None:

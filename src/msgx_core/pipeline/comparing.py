@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from msgx_core.model.flight import FlightState
-from msgx_core.pipeline.differences import Difference, unreadable
+from msgx_core.pipeline.differences import Difference, key_text, unreadable
 from msgx_core.pipeline.doubts import Doubts
 from msgx_core.pipeline.recomputed import Recomputed
 from msgx_core.ports.inspection import FLIGHTS, SECTIONS, Inspection, StoredRow, Unreadable
@@ -37,6 +37,7 @@ class Comparing:
         """Every flight of both sides, with its raw sections; how many were compared."""
         compared = 0
         seen: set[int] = set()
+        in_order = self.store.keeps_element_order
         for row in self.store.stored(FLIGHTS):
             flid = row["FLID"]
             seen.add(flid)
@@ -49,7 +50,9 @@ class Comparing:
             state = self.world.flights.get(flid)
             if self.doubts.lags(row["STATE_VERSION"], None if state is None else state.version):
                 self.doubts.flids.add(flid)
-            self.suspect(_flight(row, state), {flid, *_relatives(state, row)}, row["LAST_MSG_ID"])
+            self.suspect(
+                _flight(row, state, in_order=in_order), {flid, *_relatives(state, row)}, row["LAST_MSG_ID"]
+            )
         for flid in sorted(self.world.flights.keys() - seen):
             compared += 1
             state = self.world.flights[flid]
@@ -92,8 +95,8 @@ class Comparing:
             flid, tag = row["FLID"], row["TAG"]
             seen.add((flid, tag))
             text = self.world.sections.get(flid, {}).get(tag)
-            if isinstance(tag, Unreadable):
-                self.found(Difference("flight", SECTIONS.name, str(flid), "TAG", tag, None))
+            if isinstance(tag, Unreadable) or isinstance(flid, Unreadable):
+                self.tell(unreadable("flight", SECTIONS, key_text(flid), row))
             elif flid not in flids:
                 # It may be one that has come since.
                 if self.store.stored_flight(flid) is None:
@@ -119,7 +122,7 @@ def _relatives(state: FlightState | None, row: Mapping[str, Any]) -> set[int]:
     return found
 
 
-def _flight(row: StoredRow, state: FlightState | None) -> Iterator[Difference]:
+def _flight(row: StoredRow, state: FlightState | None, *, in_order: bool) -> Iterator[Difference]:
     """What differs of a stored flight."""
     key = str(row["FLID"])
     if state is None:
@@ -138,11 +141,11 @@ def _flight(row: StoredRow, state: FlightState | None) -> Iterator[Difference]:
     for name, value in computed.items():
         if row[name] != value:
             yield Difference("flight", FLIGHTS.name, key, name, row[name], value)
-    yield from _content(key, row, state)
+    yield from _content(key, row, state, in_order=in_order)
 
 
-def _content(key: str, row: StoredRow, state: FlightState) -> Iterator[Difference]:
-    """Fields, their order, and what is kept beside them."""
+def _content(key: str, row: StoredRow, state: FlightState, *, in_order: bool) -> Iterator[Difference]:
+    """Fields, their order and that of the keys in them, and what is kept beside them."""
     stored, fields = row["CONTENT"], state.fields
     if isinstance(stored, Unreadable):
         yield Difference("flight", FLIGHTS.name, key, "CONTENT", stored, None)
@@ -150,6 +153,8 @@ def _content(key: str, row: StoredRow, state: FlightState) -> Iterator[Differenc
         for tag in {**stored, **fields}:
             if stored.get(tag) != fields.get(tag):
                 yield Difference("flight", FLIGHTS.name, key, tag, stored.get(tag), fields.get(tag))
+            elif in_order and _keys(stored[tag]) != _keys(fields[tag]):
+                yield Difference("flight", FLIGHTS.name, key, tag, stored[tag], fields[tag])
         order = row.get("TAG_ORDER")
         if isinstance(order, Unreadable) or (stored.keys() == fields.keys() and [*stored] != [*fields]):
             shown = order if isinstance(order, Unreadable) else " ".join(stored)
@@ -159,3 +164,10 @@ def _content(key: str, row: StoredRow, state: FlightState) -> Iterator[Differenc
     for name, value in beside.items():
         if name in row and row[name] != value:
             yield Difference("flight", FLIGHTS.name, key, f"{name} (column)", row[name], value)
+
+
+def _keys(value: Any) -> list[list[str]]:
+    """The keys of an element or of each element of a collection, in their order."""
+    if isinstance(value, Mapping):
+        return [[*value]]
+    return [[*each] for each in value] if isinstance(value, tuple) else []

@@ -8,8 +8,9 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from msgx_core.pipeline.checking import fitting
 from msgx_core.pipeline.comparing_rest import ComparingRest
-from msgx_core.pipeline.differences import Difference, json_parts, unreadable
+from msgx_core.pipeline.differences import Difference, json_parts
 from msgx_core.pipeline.recompute import Policies
 from msgx_core.pipeline.recomputed import Document, document_digest
 from msgx_core.pipeline.timeline import Timeline
@@ -28,32 +29,46 @@ class ComparingOutbox:
     def documents(self) -> None:
         """The full state of each flight."""
         flights = self.rest.flights
+        places: list[tuple[int, int, int]] = []
         for row in flights.store.stored_documents():
             flid = row["FLID"]
             self.rest.count("event_schd", row["EVENT_ID"])
-            found = list(self._document(row, flights.world.documents.get(flid)))
+            flights.tell(fitting(f"schd/{flid}", row))
+            mine = flights.world.documents.get(flid)
+            found = list(self._document(row, mine))
             republished, at = self.timeline.republished, row["CREATED_AT"]
             if republished is not None and isinstance(at, datetime) and at <= republished:
-                found = [each for each in found if each.is_unreadable]
+                found = []
+            elif mine is not None and at == mine.at and isinstance(row["EVENT_ID"], int):
+                places.append((mine.number, row["EVENT_ID"], flid))
             state = flights.world.flights.get(flid)
             relatives = () if state is None else (child.flid for child in state.mafl)
             flights.suspect(found, {flid, *relatives}, row["MSG_ID"])
+        self._order(places)
         flights.settle()
+
+    def _order(self, places: list[tuple[int, int, int]]) -> None:
+        """Ids of events rise in the order in which they were written (D-27)."""
+        last = 0
+        for _, event_id, flid in sorted(places):
+            if event_id <= last:
+                key = f"schd/{flid}"
+                wanted = f"more than {last}"
+                each = Difference("event", EVENTS.name, key, "EVENT_ID", event_id, wanted)
+                self.rest.flights.suspect([each], {flid})
+            last = max(last, event_id)
 
     def _document(self, row: StoredRow, mine: Document | None) -> Iterator[Difference]:
         key = f"schd/{row['FLID']}"
         if mine is None:
             yield Difference("event", EVENTS.name, key, "FLID", row["FLID"], None)
-            yield from unreadable("event", EVENTS, key, row)
             return
         computed = {"STATE_VERSION": mine.version, "MSG_ID": mine.msg_id, "CREATED_AT": mine.at}
         for name, value in computed.items():
-            if row[name] != value:
+            if row[name] != value and not isinstance(row[name], Unreadable):
                 yield Difference("event", EVENTS.name, key, name, row[name], value)
         payload = row["PAYLOAD"]
-        if isinstance(payload, Unreadable):
-            yield Difference("event", EVENTS.name, key, "PAYLOAD", payload, None)
-        elif document_digest(payload) != mine.digest:
+        if not isinstance(payload, Unreadable) and document_digest(payload) != mine.digest:
             stored, wanted = self._parts(row["FLID"], payload, mine)
             yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, wanted)
 

@@ -24,6 +24,7 @@ from msgx_core.ports.inspection import (
     Unreadable,
 )
 
+_COUNTERS = frozenset({"event_msg", "event_schd", "apply_no", "outbound_seqn"})
 _RTYPES = frozenset({*CATEGORIES, RSTA})
 
 
@@ -209,8 +210,15 @@ class ComparingRest:
             self.flights.tell(unreadable("counter", COUNTERS, key_text(row["NAME"]), row))
         for name, least in self.highest.items():
             value = stored.get(name)
-            if value is None or (isinstance(value, int) and value < least):
+            if isinstance(value, int) and value < least:
                 self.flights.found(Difference("counter", COUNTERS.name, name, "VALUE", value, least))
+        for name in _COUNTERS - stored.keys():
+            least = self.highest.get(name, 0)
+            self.flights.found(Difference("counter", COUNTERS.name, name, "NAME", None, f"{least} or more"))
+        for name in stored.keys() - _COUNTERS:
+            self.flights.found(
+                Difference("counter", COUNTERS.name, key_text(name), "NAME", key_text(name), None)
+            )
 
 
 def _generation(mine: Generation | None) -> dict[str, Any]:

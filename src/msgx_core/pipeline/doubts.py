@@ -19,15 +19,17 @@ PAGE = 2000
 class Doubts:
     """What verification knows that it cannot know. Asks the store only when something differs.
 
-    `whole`: every message since the beginning was computed; otherwise what began before `start` is left out
-    (None: all of it did). `until` is the last `APPLY_NO` that was computed; `floors` are those of the start
-    of the run: what changes after that is left out. `flids`, `days`, `rtypes` and `senders` are in doubt.
-    `lost` counts messages of which neither text nor trace is left: each may have stepped any flight.
+    `whole`: every message since the beginning was computed; otherwise what began before `start` is left
+    out (None: all of it did). `until` is the last `APPLY_NO` that was computed; `floors` are those of the
+    start of the run: what changes after that is left out. `misplaced` numbers are none of what came
+    later. `flids`, `days`, `rtypes` and `senders` are in doubt. `lost` counts messages of which neither
+    text nor trace is left: each may have stepped any flight.
     """
 
     store: Inspection
     world: Recomputed
     floors: Mapping[int, tuple[int, datetime]]
+    misplaced: frozenset[int] = frozenset()
     whole: bool = True
     start: datetime | None = None
     until: int = 0
@@ -64,8 +66,9 @@ class Doubts:
         while page := self.store.stored_applied(self._seen, PAGE):
             self._seen = page[-1]["APPLY_NO"]
             for row in page:
-                self.rtypes.add(row["TYPE"])
-                self.senders.add(row["SNDR"])
+                if row["APPLY_NO"] not in self.misplaced:
+                    self.rtypes.add(row["TYPE"])
+                    self.senders.add(row["SNDR"])
         self.look_for_departures()
 
     def look_for_departures(self) -> None:
@@ -86,7 +89,7 @@ class Doubts:
         """Whether a message was applied after those that were computed."""
         row = self.store.stored_message(msg_id) if isinstance(msg_id, int) else None
         number = None if row is None else row["APPLY_NO"]
-        return isinstance(number, int) and number > self.until
+        return isinstance(number, int) and number > self.until and number not in self.misplaced
 
     def about(self, flids: Collection[int], msg_id: Any = None) -> bool:
         """Whether one of these flights is in doubt, or went on after what was computed."""

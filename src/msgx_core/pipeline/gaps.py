@@ -21,7 +21,7 @@ class Gaps:
 
     store: Inspection
     last: int = 0
-    _last_at: datetime | None = None
+    last_at: datetime | None = None
     _settled_at: datetime | None = None
     _settled_id: int = 0
 
@@ -29,22 +29,23 @@ class Gaps:
         """The next row."""
         self.last = row["APPLY_NO"]
         if isinstance(row["APPLIED_AT"], datetime):
-            self._last_at = row["APPLIED_AT"]
+            self.last_at = row["APPLIED_AT"]
         at = row["UPDATED_AT"]
         settled = row["STATE"] in _FINAL and isinstance(row["BACKFILL_AT"], datetime)
         if settled and isinstance(at, datetime) and (self._settled_at is None or at < self._settled_at):
             self._settled_at, self._settled_id = at, row["MSG_ID"]
 
-    def before(self, number: int) -> str | None:
-        """The numbers missing before this one; None: it is the next."""
+    def before(self, number: int) -> tuple[int, int] | None:
+        """The first and last number missing before this one; None: it is the next."""
         first, last = self.last + 1, number - 1
-        if first > last:
-            return None
-        return str(first) if first == last else f"{first}-{last}"
+        return None if first > last else (first, last)
 
     def by_hand(self) -> bool:
         """Whether what is missing behind the last row seen cannot have gone by age."""
-        if self._settled_at is None or self._last_at is None or self._settled_at > self._last_at:
+        if self._settled_at is None or self.last_at is None or self._settled_at > self.last_at:
             return False
-        # Retention may be at work this moment.
-        return self.store.stored_message(self._settled_id) is not None
+        return self.undisturbed()
+
+    def undisturbed(self) -> bool:
+        """Whether retention has taken none of the messages that were seen: it may be at work this moment."""
+        return self._settled_at is None or self.store.stored_message(self._settled_id) is not None

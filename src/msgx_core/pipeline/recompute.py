@@ -57,7 +57,7 @@ class Policies:
     pins: Mapping[str, str]
     zone_of: Callable[[str], tzinfo]
     assumed: int = 0
-    damaged: set[str] = field(factory=set, init=False)
+    missing: set[str] = field(factory=set, init=False)
     _known: dict[str, Policy | None] = field(factory=dict, init=False)
 
     @classmethod
@@ -84,12 +84,11 @@ class Policies:
         yield from (policy for policy in self._known.values() if policy is not None)
 
     def _read(self, digest: str) -> Policy | None:
-        """The settings of a digest; it is `damaged` when the text is another than it names."""
+        """The settings of a digest; it is `missing` when the store does not hold them."""
         text = self.pins.get(f"{POLICY_PIN}{digest}")
         if text is None:
-            return None
-        if text_digest(text) != digest:
-            self.damaged.add(digest)
+            self.missing.add(digest)
+        if text is None or text_digest(text) != digest:
             return None
         try:
             return parse_policy(text, self.zone_of)

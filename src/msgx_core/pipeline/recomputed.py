@@ -16,6 +16,7 @@ from msgx_core.model.request import Request, RequestSlot
 from msgx_core.model.schedule import Roster, SenderMark
 from msgx_core.pipeline.ref_lists import RefLists
 from msgx_core.rules.policy import Policy
+from msgx_core.rules.render import to_json
 from msgx_core.rules.sweep import plan_departure
 
 
@@ -30,25 +31,35 @@ class Generation:
 
 @frozen
 class Document:
-    """The full state of a flight in the outbox: a digest of its text, and what came with it."""
+    """The full state of a flight in the outbox: a digest of its text, and what came with it.
+
+    `number` rises with each that is written.
+    """
 
     version: int
     msg_id: int
     at: datetime
     digest: bytes
+    number: int = 0
 
 
 def document_digest(text: str) -> bytes:
-    """A short digest of what a JSON text says, its keys in any order: memory holds no texts.
+    """A short digest of a JSON text, the keys of its elements in any order: memory holds no texts.
 
-    A store gives the keys of an element back in the order of its columns, or as they came.
+    A store gives the keys of an element back in the order of its columns, or as they came. All else counts,
+    also a key that comes twice, or a blank.
     """
     with suppress(ValueError, RecursionError):
-        text = _sorted(json.loads(text))
+        value = json.loads(text)
+        if isinstance(value, dict) and to_json(value) == text:
+            text = to_json({name: _sorted(each) for name, each in value.items()})
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-_sorted = json.JSONEncoder(ensure_ascii=False, sort_keys=True, check_circular=False).encode
+def _sorted(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: value[name] for name in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value
 
 
 @define
@@ -63,6 +74,7 @@ class Recomputed:
     senders: dict[str, tuple[SenderMark, datetime]] = field(factory=dict)
     documents: dict[int, Document] = field(factory=dict)
     roster_of: dict[int, date] = field(factory=dict)
+    _written: int = 0
     _children: dict[int, set[int]] = field(factory=dict)
     _members: dict[date, set[int]] = field(factory=dict)
 
@@ -163,7 +175,9 @@ class Recomputed:
         if put.document is None:
             self.documents.pop(flid, None)
         else:
-            self.documents[flid] = Document(put.state.version, msg_id, at, document_digest(put.document))
+            self._written += 1
+            digest = document_digest(put.document)
+            self.documents[flid] = Document(put.state.version, msg_id, at, digest, self._written)
 
     def _inside(self, interval: tuple[datetime, datetime] | None) -> frozenset[int]:
         if interval is None:

@@ -11,6 +11,7 @@ from msgx_core.pipeline.differences import Difference, unreadable
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.ports.inspection import AUDITS, FLOORS, Inspection, StoredRow
 from msgx_core.ports.recovery import VERSIONS_RAISED
+from msgx_core.rules.policy_text import raw_grounds
 
 
 @frozen
@@ -32,6 +33,29 @@ class Departed:
 
 
 Event = Raise | Departed
+_FROM_ARCHIVE = "from archive "
+
+
+@frozen
+class Hands:
+    """What people have done to messages. Texts put back are known by a hash: they may be a million."""
+
+    replayed: set[int] = field(factory=set)
+    readmitted: set[int] = field(factory=set)
+    put_back: set[int] = field(factory=set)
+
+    def took(self, row: StoredRow) -> bool:
+        """Whether an audit row is one of these."""
+        if row["ACTION"] == "readmit":
+            self.readmitted.add(row["TARGET"])
+            return True
+        if row["ACTION"] != "replay":
+            return False
+        self.replayed.add(row["TARGET"])
+        detail = str(row["DETAIL"])
+        if detail.startswith(_FROM_ARCHIVE):
+            self.put_back.add(hash((row["TARGET"], detail.removeprefix(_FROM_ARCHIVE))))
+        return True
 
 
 @define
@@ -40,12 +64,15 @@ class Timeline:
 
     `floors` are those of the store, (version, when set) by FLID. A floor knows the last departure of its
     flight alone; it stands for a step that is not there. `republished`: when events were last written
-    once more.
+    once more. `replayed`, `readmitted`: messages that people have sent back to `PENDING`.
     """
 
     floors: Mapping[int, tuple[int, datetime]] = field(factory=dict)
     departures: frozenset[datetime] = frozenset()
     republished: datetime | None = None
+    replayed: frozenset[int] = frozenset()
+    readmitted: frozenset[int] = frozenset()
+    _put_back: frozenset[int] = frozenset()
     _events: list[Event] = field(factory=list)
     _next: int = 0
 
@@ -60,7 +87,10 @@ class Timeline:
 
         `told` gets what cannot be read of them.
         """
-        audit = [row for row in store.stored(AUDITS) if _is_whole(row, told)]
+        audit, hands = [], Hands()
+        for row in store.stored(AUDITS):
+            if _is_whole(row, told) and not hands.took(row):
+                audit.append(row)
         raises = [_raise(row) for row in audit if row["ACTION"] == VERSIONS_RAISED]
         floors = dict(_floors(store, told))
         departed = [Departed(step.at, step.floors) for step in _known(steps, told)]
@@ -75,8 +105,15 @@ class Timeline:
             floors,
             frozenset(each.at for each in departed),
             max((row["CREATED_AT"] for row in audit if row["ACTION"] == "republish"), default=None),
+            frozenset(hands.replayed),
+            frozenset(hands.readmitted),
+            frozenset(hands.put_back),
             sorted((*raises, *departed), key=lambda event: event.at),
         )
+
+    def was_put_back(self, msg_id: int, key: str) -> bool:
+        """Whether people have put the text of a message back from that archive key."""
+        return hash((msg_id, raw_grounds(key))) in self._put_back
 
     def raised(self, after: datetime, until: datetime | None) -> int:
         """By how much versions were raised behind that instant, and up to the other (None: now)."""

@@ -12,16 +12,17 @@ from msgx_core.pipeline.checking import Checking
 from msgx_core.pipeline.comparing import Comparing
 from msgx_core.pipeline.comparing_outbox import ComparingOutbox
 from msgx_core.pipeline.comparing_rest import ComparingRest
-from msgx_core.pipeline.differences import Difference, key_text, unreadable
+from msgx_core.pipeline.differences import Difference, unreadable
 from msgx_core.pipeline.doubts import Doubts
 from msgx_core.pipeline.gaps import Gaps
+from msgx_core.pipeline.misplaced import Misplaced, last_number
 from msgx_core.pipeline.recompute import Policies, TextSource
 from msgx_core.pipeline.recomputed import Recomputed
+from msgx_core.pipeline.settings_kept import Settings
 from msgx_core.pipeline.timeline import Timeline
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.ports.codec import Codec
-from msgx_core.ports.inspection import COUNTERS, MESSAGES, PINS, Inspection, StoredRow
-from msgx_core.rules.policy_text import POLICY_PIN
+from msgx_core.ports.inspection import MESSAGES, Inspection, StoredRow
 
 PAGE = 2000
 _EVER = datetime(9999, 12, 31, tzinfo=UTC)
@@ -85,6 +86,8 @@ class Verifier:
     steps: Callable[[], Iterable[DepartureStep]] = tuple
     world: Recomputed = field(factory=Recomputed)
     _gaps: Gaps = field(init=False)
+    _misplaced: Misplaced = field(init=False)
+    _checking: Checking | None = field(init=False)
     _again: Again = field(init=False)
     _rest: ComparingRest = field(init=False)
     _outbox: ComparingOutbox = field(init=False)
@@ -100,7 +103,7 @@ class Verifier:
         """
         window = Window() if window is None else window
         self._prepare(compares=until is None)
-        highest = self._apply_no()
+        highest = last_number(self.store)
         self._recompute(window, until)
         if until is not None:
             return self._report()
@@ -124,20 +127,16 @@ class Verifier:
     def _prepare(self, *, compares: bool) -> None:
         told = self._found if compares else lambda difference: None
         timeline = Timeline.of(self.store, self.steps(), told)
-        doubts = Doubts(self.store, self.world, timeline.floors)
-        checking = Checking(self.store, doubts, timeline, self._found) if compares else None
+        self._misplaced = Misplaced.of(self.store, told)
+        doubts = Doubts(self.store, self.world, timeline.floors, self._misplaced.numbers())
+        by_day = Settings(self.store, self.policies, told).by_day()
+        self._checking = Checking(self.store, doubts, timeline, self._found, by_day) if compares else None
         self._gaps = Gaps(self.store)
         self._rest = ComparingRest(Comparing(self.store, self.world, doubts, self._found))
         self._outbox = ComparingOutbox(self._rest, timeline, self.policies)
         self._again = Again(
-            self.store, self.text, self.codec, self.policies, self.world, doubts, timeline, checking
+            self.store, self.text, self.codec, self.policies, self.world, doubts, timeline, self._checking
         )
-
-    def _apply_no(self) -> int:
-        """The number of the last message applied, as the counter says."""
-        values = {row["NAME"]: row["VALUE"] for row in self.store.stored(COUNTERS)}
-        number = values.get("apply_no", 0)
-        return number if isinstance(number, int) else 0
 
     def _recompute(self, window: Window, until: int | None) -> None:
         after = _LEAST
@@ -151,13 +150,33 @@ class Verifier:
                 if not isinstance(row["MSG_ID"], int):
                     self._rest.flights.tell(unreadable("message", MESSAGES, f"APPLY_NO {after}", row))
                     continue
+                if after in self._again.doubts.misplaced:
+                    continue
                 if window.end is not None and isinstance(at, datetime) and at >= window.end:
                     return
-                self._gap(after, tells=until is None)
-                self._gaps.see(row)
-                if self._is_in(row, window):
-                    self._step(row, notices.get(row["MSG_ID"], ()))
+                self._next(row, window, notices.get(row["MSG_ID"], ()), tells=until is None)
             self.progress(self._messages)
+
+    def _next(self, row: StoredRow, window: Window, notices: Sequence[StoredRow], *, tells: bool) -> None:
+        """One message in its order, behind those that are out of their places."""
+        at = row["APPLIED_AT"]
+        self._fill(row["APPLY_NO"], at if isinstance(at, datetime) else None, window)
+        self._gap(row["APPLY_NO"], tells=tells)
+        self._gaps.see(row)
+        if self._is_in(row, window):
+            self._step(row, notices)
+
+    def _fill(self, number: int, at: datetime | None, window: Window) -> None:
+        """Numbers that are missing before that one, and that messages out of their places had."""
+        missing = self._gaps.before(number)
+        if missing is None or not self._misplaced.rows:
+            return
+        rows = self._misplaced.fill(*missing, self._gaps.last_at, at)
+        notices = self._notices(rows, window)
+        for row in rows:
+            self._gaps.see(row)
+            if self._is_in(row, window):
+                self._step(row, notices.get(row["MSG_ID"], ()))
 
     def _notices(self, page: Sequence[StoredRow], window: Window) -> dict[int, list[StoredRow]]:
         """The `msg` events of these messages, by message."""
@@ -184,8 +203,9 @@ class Verifier:
             return
         self._begins = True
         if tells and self._gaps.by_hand():
+            numbers = "-".join(map(str, sorted(set(missing))))
             self._found(
-                Difference("message", MESSAGES.name, f"APPLY_NO {missing}", "MSG_ID", None, "a message")
+                Difference("message", MESSAGES.name, f"APPLY_NO {numbers}", "MSG_ID", None, "a message")
             )
 
     def _step(self, row: StoredRow, notices: Sequence[StoredRow]) -> None:
@@ -203,6 +223,7 @@ class Verifier:
             self._again.between(None, window.end)
             self._again.passed(_EVER)
         else:
+            self._fill(highest + 1, None, window)
             if highest > self._gaps.last:
                 self._gap(highest + 1, tells=True)
             self._again.between(None, _EVER)
@@ -218,14 +239,19 @@ class Verifier:
                 self._again.other(row)
         for stray in self.store.strays():
             self._found(Difference("stray", stray.table, stray.key, stray.column, stray.value, None))
-        for row in self.store.stored(PINS):
-            for each in unreadable("settings", PINS, key_text(row["NAME"]), row):
-                self._found(each)
-        for digest in sorted(self.policies.damaged):
-            text = self.policies.pins[f"{POLICY_PIN}{digest}"]
-            self._found(
-                Difference("settings", PINS.name, f"pin.{POLICY_PIN}{digest}", "VALUE", text, "another text")
-            )
+        for event in self.store.stored_orphans():
+            self._orphan(event, window)
+
+    def _orphan(self, event: StoredRow, window: Window) -> None:
+        """An event without an applied message, unless age can have taken that one."""
+        doubts, at = self._again.doubts, event["CREATED_AT"]
+        if self._checking is None or not isinstance(at, datetime) or not window.holds(at):
+            return
+        known = doubts.whole or (
+            doubts.start is not None and at >= doubts.start and not self._checking.is_anothers(at)
+        )
+        if known and self._gaps.undisturbed():
+            self._checking.orphan(event)
 
     def _report(self) -> Report:
         doubts = self._again.doubts

@@ -8,6 +8,9 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
+from msgx_core.model.events import EventStatus
+from msgx_core.model.proc import AbandonReason
+
 
 @frozen
 class Unreadable:
@@ -20,9 +23,10 @@ class Unreadable:
 
 
 class Kind(enum.Enum):
-    """What a column holds: `int`, `str`, aware `datetime`, `date`, `list[int]`, `Fields`, `Node`."""
+    """What a column holds: `int`, `bool`, `str`, aware `datetime`, `date`, `list[int]`, `Fields`, `Node`."""
 
     NUMBER = "number"
+    FLAG = "flag"
     TEXT = "text"
     INSTANT = "instant"
     DAY = "day"
@@ -71,8 +75,11 @@ MESSAGES = _table(
     "MSG_ID:number STATE:text IDENTITY_KEY:text? SNDR:text? TYPE:text? STYP:text? SEQN:text? DTTM:text?"
     " RAW_DIGEST:text? ERROR_CODE:text? REASON:text? DETAIL:text? RECEIVED_AT:instant? ENQUEUED_AT:instant"
     " APPLIED_AT:instant? APPLY_NO:number? COVERAGE:text? OUTCOME_REASON:text? OUTCOME_DETAIL:text?"
-    " TOUCHED:numbers? FINISHED_AT:instant? BACKFILL_AT:instant? UPDATED_AT:instant",
+    " TOUCHED:numbers? FINISHED_AT:instant? BACKFILL_AT:instant? UPDATED_AT:instant ATTEMPTS:number"
+    " NEXT_ATTEMPT_AT:instant? TRYING:flag BACKFILL_NEXT_AT:instant? BACKFILL_ATTEMPTS:number"
+    " BACKFILL_ABANDONED_AT:instant? BACKFILL_ABANDONED_REASON:text? BACKFILL_CLAIM_UNTIL:instant?",
     STATE=_STATES,
+    BACKFILL_ABANDONED_REASON=" ".join(reason.value for reason in AbandonReason),
 )
 """`TOUCHED` is a column of the PostgreSQL store alone."""
 FLIGHTS = _table(
@@ -96,7 +103,10 @@ REFERENCES = _table(
 )
 EVENTS = _table(
     "MSG_EVENT",
-    "EVENT_ID:number FLID:number STATE_VERSION:number MSG_ID:number PAYLOAD:text CREATED_AT:instant",
+    "EVENT_ID:number FLID:number STATE_VERSION:number MSG_ID:number PAYLOAD:text CREATED_AT:instant"
+    " STATUS:text ATTEMPTS:number NEXT_ATTEMPT_AT:instant? LAST_CODE:text? SENT_AT:instant?"
+    " UPDATED_AT:instant",
+    STATUS=" ".join(status.value for status in EventStatus),
 )
 COUNTERS = _table("COUNTERS", "NAME:text VALUE:number")
 AUDITS = _table("OPS_AUDIT", "AUDIT_ID:number ACTION:text TARGET:number DETAIL:text? CREATED_AT:instant")
@@ -126,11 +136,16 @@ class Inspection(Protocol):
     page: what is committed meanwhile may be seen or not, and memory stays flat.
     """
 
+    @property
+    def keeps_element_order(self) -> bool:
+        """Whether the keys of an element come back in the order in which they were put."""
+        ...
+
     def stored(self, table: Table) -> Iterator[StoredRow]:
         """All rows of one of `WHOLE_TABLES`, in no order that is promised.
 
-        Of `OPS_AUDIT` those of `raise_versions` and `republish`, of `STORE_INFO` those of `pin`, their names
-        as `pin` was given them.
+        Of `OPS_AUDIT` those of `raise_versions`, `republish`, `replay` and `readmit`, of `STORE_INFO` those
+        of `pin`, their names as `pin` was given them.
         """
         ...
 
@@ -152,6 +167,10 @@ class Inspection(Protocol):
 
     def stored_notices(self, msg_ids: Sequence[int]) -> Sequence[StoredRow]:
         """The `msg` events of these messages, by `EVENT_ID`; `PAYLOAD` as text."""
+        ...
+
+    def stored_orphans(self) -> Iterator[StoredRow]:
+        """The `msg` events of messages that are not there or have no `APPLY_NO`, by `EVENT_ID`."""
         ...
 
     def stored_versions(self, flid: int) -> Sequence[StoredRow]:

@@ -253,11 +253,20 @@ def test_a_week_of_fifty_thousand_messages(tmp_path: Path) -> None:
         assert sent >= 50_000
         assert gone > 1000
         held: list[int] = []
-        report, found = verified(system, progress=lambda done: held.append(decoded_messages()))
+        sizes: list[int] = [resident_mib()]
+
+        def progress(done: int) -> None:
+            held.append(decoded_messages())
+            sizes.append(resident_mib())
+
+        report, found = verified(system, progress=progress)
+        print(f"{report.messages} messages, {report.flights} flights; MiB before, while, after: {sizes}")
         assert found == []
         assert report.messages > 40_000
         assert len(held) > 15
         assert max(held) <= 1
+        # What grows are the flights, a few KiB each.
+        assert max(sizes) - sizes[0] < 200
         change_ten(system, tmp_path / "copy.db")
     archive.close()
 
@@ -271,6 +280,14 @@ def batched(items: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
 def decoded_messages() -> int:
     """How many messages are in memory."""
     return sum(isinstance(each, DecodedMessage) for each in gc.get_objects())
+
+
+def resident_mib() -> int:
+    """What the process has in memory now."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) // 1024
+    raise AssertionError("no VmRSS")
 
 
 def change_ten(system: System, copy: Path) -> None:

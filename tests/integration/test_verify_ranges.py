@@ -56,6 +56,7 @@ def test_a_range_in_which_nothing_was_applied(system: System) -> None:
     for window in (Window(later), Window(later, later + ONE_DAY), Window(None, later - 9 * ONE_DAY)):
         report, found = verified(system, window)
         assert (found, report.messages, report.flights, report.whole) == ([], 0, 0, False)
+        assert (report.rosters, report.references) == (0, 0)
         assert report.left_out == 3
 
 

@@ -51,7 +51,7 @@ class ComparingRest:
             if not doubts.whole:
                 del computed["VERSION"]
             self._roster(day, row, {} if day in doubts.days else computed)
-            if isinstance(day, date):
+            if isinstance(day, date) and (doubts.whole or day in world.generations):
                 yield day
         for day, mine in world.generations.items():
             yield day
@@ -87,7 +87,8 @@ class ComparingRest:
             if found:
                 flight = self.flights.store.stored_flight(flid)
                 self.flights.suspect(found, (flid,), None if flight is None else flight["LAST_MSG_ID"])
-        yield from (day for day in {*stored.values(), *computed.values()} if isinstance(day, date))
+        known = {*computed.values(), *(stored.values() if self.flights.doubts.whole else ())}
+        yield from (day for day in known if isinstance(day, date))
 
     def _removed_by_age(self, day: date) -> bool:
         """Ledger retention takes a day whole when none of its flights is left (FST §8.3)."""

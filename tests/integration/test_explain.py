@@ -128,7 +128,46 @@ def test_reference_data(msgx: Msgx) -> None:
         reference("GLST", "DEL", ["<GCOD>A2</GCOD>"]),
     )
     assert explained(msgx, ids[0])["REFERENCE"][0]["ACTION"] == "REPLACE"
-    assert explained(msgx, ids[1])["REFERENCE"] == [{"RTYPE": "GLST", "ACTION": "REMOVE", "RKEYS": ["A2"]}]
+    gone = {"RKEY": "A2", "TAG": "GCOD", "BEFORE": "A2"}
+    assert explained(msgx, ids[1])["REFERENCE"] == [
+        {"RTYPE": "GLST", "ACTION": "REMOVE", "RKEYS": ["A2"], "CHANGES": [gone]}
+    ]
+
+
+def test_reference_data_field_by_field(msgx: Msgx) -> None:
+    """IMP §13.3, D-36: before and after of each tag of each record, as a table for people."""
+    first = '<GCOD>A1</GCOD><TERM k="x">1</TERM><N>a</N><N>b</N>'
+    ids = done(
+        msgx,
+        reference("GLST", "DNLD", [first, "<GCOD>A2</GCOD>"]),
+        reference("GLST", "UPD", [first.replace("b", "c").replace('"x"', '"y"')]),
+        reference("GLST", "ADD", ["<GCOD>A3</GCOD>"]),
+        reference("GLST", "DNLD", ["<GCOD>A3</GCOD>", "<GCOD>A4</GCOD>"]),
+        reference("GLST", "DNLD", ["<GCOD>A3</GCOD>", "<GCOD>A4</GCOD>"]),
+    )
+    told = [explained(msgx, msg_id)["REFERENCE"][0]["CHANGES"] for msg_id in ids]
+    assert told[1] == [
+        {"RKEY": "A1", "TAG": "TERM@k", "BEFORE": "x", "AFTER": "y"},
+        {"RKEY": "A1", "TAG": "N[2]", "BEFORE": "b", "AFTER": "c"},
+    ]
+    assert told[2] == [{"RKEY": "A3", "TAG": "GCOD", "AFTER": "A3"}]
+    assert {(each["RKEY"], "BEFORE" in each) for each in told[3]} == {
+        ("A1", True),
+        ("A2", True),
+        ("A4", False),
+    }
+    assert told[4] == []
+    lines = msgx.ok("explain", ids[1]).out.splitlines()
+    assert "GLST\tPUT\tA1\tN[2]\tb\tc" in lines
+    assert "GLST\tREPLACE\tA3\t(nothing differs)\t-\t-" in msgx.ok("explain", ids[4]).out.splitlines()
+    store = sqlite3.connect(msgx.folder / "data" / "store.db")
+    with store:
+        store.execute("DELETE FROM PROC_STATE WHERE MSG_ID = ?", (ids[0],))
+    store.close()
+    lost = explained(msgx, ids[1])
+    assert "cannot be computed any more" in lost["BASIS"]
+    assert "CHANGES" not in lost["REFERENCE"][0]
+    assert "GLST\tPUT\tA1\t(not known)\t-\t-" in msgx.ok("explain", ids[1]).out.splitlines()
 
 
 def test_where_the_past_is_lost(msgx: Msgx) -> None:

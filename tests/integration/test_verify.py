@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import sqlite3
 from collections.abc import Iterator
 from datetime import date, timedelta
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,14 +14,13 @@ from embedded import System, closing_system
 from msgx_adapters.archive_fsspec import FsspecArchive
 from msgx_adapters.store_sqlite import SqliteStore
 from msgx_core.model.flight import FlightState
-from msgx_core.model.message import DecodedMessage
 from msgx_core.model.schedule import DnldCoverage
 from msgx_core.model.sis import whitelist
 from msgx_core.pipeline.pipeline import PipelineConfig
 from msgx_core.pipeline.verify import Window
 from msgx_core.ports.operations import Audit
 from msgx_core.rules.policy import Policy
-from verified import Keeps, run, traffic, verified
+from verified import Keeps, batched, decoded_messages, resident_mib, run, traffic, verified
 from wire import adft, fdel, flop, fltr, gate, schedule
 
 DAY = date(2030, 1, 1)
@@ -269,25 +266,6 @@ def test_a_week_of_fifty_thousand_messages(tmp_path: Path) -> None:
         assert max(sizes) - sizes[0] < 200
         change_ten(system, tmp_path / "copy.db")
     archive.close()
-
-
-def batched(items: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
-    """Portions of so many."""
-    while some := list(islice(items, size)):
-        yield some
-
-
-def decoded_messages() -> int:
-    """How many messages are in memory."""
-    return sum(isinstance(each, DecodedMessage) for each in gc.get_objects())
-
-
-def resident_mib() -> int:
-    """What the process has in memory now."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) // 1024
-    raise AssertionError("no VmRSS")
 
 
 def change_ten(system: System, copy: Path) -> None:

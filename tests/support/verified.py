@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from embedded import System
 from msgx_app.simulator import SimulationPlan, simulate
+from msgx_core.model.message import DecodedMessage
 from msgx_core.pipeline.differences import Difference
 from msgx_core.pipeline.recompute import Policies
 from msgx_core.pipeline.verify import Report, Verifier, Window, ignore
@@ -86,3 +89,22 @@ def verified(
     steps = system.archive.steps
     verifier = Verifier(read, archived(system), system.codec, policies, found.append, progress, steps)
     return verifier.run(window), found
+
+
+def batched(items: Iterator[bytes], size: int) -> Iterator[list[bytes]]:
+    """Portions of so many."""
+    while some := list(islice(items, size)):
+        yield some
+
+
+def decoded_messages() -> int:
+    """How many messages are in memory."""
+    return sum(isinstance(each, DecodedMessage) for each in gc.get_objects())
+
+
+def resident_mib() -> int:
+    """What the process has in memory now."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) // 1024
+    raise AssertionError("no VmRSS")

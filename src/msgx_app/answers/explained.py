@@ -8,9 +8,12 @@ from zoneinfo import ZoneInfo
 from msgx_app import backends
 from msgx_app.answers.parts import WithStore
 from msgx_app.answers.previews import changes, reference_rows
+from msgx_app.answers.records import record_changes
 from msgx_app.answers.texts import Texts
+from msgx_core.model.change import Change
 from msgx_core.pipeline.explain import Explainer, Explanation
 from msgx_core.pipeline.recompute import Policies
+from msgx_core.pipeline.ref_lists import RefLists
 from msgx_core.rules.policy import Policy
 
 _FACTS = "MSG_ID TYPE STYP STATE ERROR_CODE REASON DETAIL APPLY_NO APPLIED_AT".split()
@@ -41,5 +44,17 @@ def explanation_document(found: Explanation, policy: Policy) -> dict[str, Any]:
             }
             for put in found.change.flights
         ]
-        document["REFERENCE"] = reference_rows(found.change) or None
+        document["REFERENCE"] = _reference(found.change, found.lists) or None
     return {name: value for name, value in document.items() if value is not None}
+
+
+def _reference(change: Change, before: RefLists | None) -> list[dict[str, Any]]:
+    """What it does to each list; where its past is lost, without what differs."""
+    rows = reference_rows(change)
+    if before is None:
+        return rows
+    found, lists = [], before.copied()
+    for row, each in zip(rows, change.reference, strict=True):
+        found.append({**row, "CHANGES": record_changes(each, lists)})
+        lists.change(each)
+    return found

@@ -11,6 +11,7 @@ from msgx_app.cli.options import Common, command
 from msgx_app.cli.parts import with_store
 
 RULES = "RULE SOURCE RESULT".split()
+RECORDS = "RTYPE ACTION RKEY TAG BEFORE AFTER".split()
 EFFECTS = "FLID VERSION TAG BEFORE AFTER".split()
 
 
@@ -47,11 +48,22 @@ def _print(document: dict[str, Any]) -> None:
     ]
     if rows:
         output.print_rows(rows, EFFECTS, empty="", title="effect on each flight")
-    for row in document.get("REFERENCE", ()):
-        print(output.people({"REFERENCE": row}))
+    records = [
+        {"RTYPE": each["RTYPE"], "ACTION": each["ACTION"], **change}
+        for each in document.get("REFERENCE", ())
+        for change in each.get("CHANGES") or _untold(each)
+    ]
+    if records:
+        output.print_rows(records, RECORDS, empty="", title="effect on reference data")
     for name in ("BASIS", "NOTE"):
         if name in document:
             output.note(f"{name.lower()}: {document[name]}")
+
+
+def _untold(effect: dict[str, Any]) -> list[dict[str, Any]]:
+    """A line for each record where nothing differs, or nobody knows what was there before."""
+    told = "(nothing differs)" if "CHANGES" in effect else "(not known)"
+    return [{"RKEY": rkey, "TAG": told} for rkey in effect["RKEYS"]] or [{"TAG": told}]
 
 
 def _step(flight: dict[str, Any]) -> str:

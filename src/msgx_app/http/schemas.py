@@ -74,7 +74,13 @@ _EFFECT = _row(
     REASON=_ANY,
     CHANGES=_CHANGES,
 )
-_REFERENCE_EFFECT = _row("RTYPE ACTION RKEYS", RTYPE=_TEXT, ACTION=_TEXT, RKEYS=_array(_TEXT))
+_REFERENCE_EFFECT = _row(
+    "RTYPE ACTION RKEYS",
+    RTYPE=_TEXT,
+    ACTION=_TEXT,
+    RKEYS=_array(_TEXT),
+    CHANGES=_array(_row("RKEY TAG", RKEY=_TEXT, TAG=_TEXT, BEFORE=_TEXT, AFTER=_TEXT)),
+)
 
 SCHEMAS: Final[Mapping[str, Schema]] = {
     "Sent": _row("MSG_ID", MSG_ID=_INT),

@@ -22,6 +22,8 @@ EXACT = "the state before it, computed again from the messages behind it"
 NOW = "the state of now: it waits, and has not been decided yet"
 TODAY = "today's state: what was before it cannot be computed any more, so before and after may differ"
 
+LOST_LIST = "its text alone: the list that was there before cannot be computed any more"
+
 
 @define
 class Bases:

@@ -13,11 +13,14 @@ from msgx_core.model.change import Change
 from msgx_core.model.flight import FlightState
 from msgx_core.model.message import DecodedMessage, MsgKind
 from msgx_core.model.request import BindRequest
-from msgx_core.pipeline.basis import Bases
+from msgx_core.pipeline.basis import LOST_LIST, Bases
 from msgx_core.pipeline.desk import Apply, Work, dead
 from msgx_core.pipeline.heads import is_blank
+from msgx_core.pipeline.misplaced import last_number
 from msgx_core.pipeline.past import ReadStore, message_of
+from msgx_core.pipeline.past_lists import PastLists
 from msgx_core.pipeline.recompute import Policies, TextSource, decided
+from msgx_core.pipeline.ref_lists import RefLists
 from msgx_core.pipeline.telling import closed, differs, end, ended, fault, let_in, named_flights, other, unit
 from msgx_core.pipeline.traces import Ruled, traced, until_closed
 from msgx_core.pipeline.verify import ignore
@@ -35,6 +38,7 @@ _DECIDED_BY_OTHERS = ("duplicate-of", "unmatched-response", "no-open-request", "
 class Explanation:
     """`basis` says on which state the effects are; `before` has each flight of the change as it was there.
 
+    `lists` are the reference data that were there before; None: nobody knows them, or they are not concerned.
     `note` is set when the decision comes out otherwise than it is recorded.
     """
 
@@ -45,6 +49,7 @@ class Explanation:
     before: Mapping[int, FlightState] = field(factory=dict)
     policy: Policy | None = None
     note: str | None = None
+    lists: RefLists | None = None
 
 
 @define
@@ -113,7 +118,15 @@ class Explainer:
             if (state := world.flights.get(put.state.flid)) is not None
         }
         told = (*steps, *traced(message, change, policy), *end(row))
-        return Explanation(row, told, basis, change, before, policy, other(row, decision))
+        lists = None
+        if change.reference:
+            lists = self._lists(message.meta.type, row)
+            basis = basis if lists is not None else LOST_LIST
+        return Explanation(row, told, basis, change, before, policy, other(row, decision), lists)
+
+    def _lists(self, rtype: str, row: Row) -> RefLists | None:
+        past = PastLists(self.store, self.text, self.codec, self.policies)
+        return past.before(rtype, row.get("APPLY_NO") or last_number(self.store) + 1)
 
     def _recorded(self, row: Row, change: Change) -> Change:
         """What hangs on more than flights, as it is recorded: coverage, request, alerts about the sender."""

@@ -18,6 +18,12 @@ class RefLists:
     ordinals: dict[str, dict[str, int]] = field(factory=dict)
     replaced: set[str] = field(factory=set)
 
+    def copied(self) -> RefLists:
+        """The same lists, to be changed apart."""
+        records = {rtype: dict(each) for rtype, each in self.records.items()}
+        ordinals = {rtype: dict(each) for rtype, each in self.ordinals.items()}
+        return RefLists(records, ordinals, set(self.replaced))
+
     def change(self, change: RefChange) -> None:
         """A record that stays keeps its place; a new one comes behind the last."""
         if isinstance(change, ReplaceCategory):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar, cast
 
 from msgx_app.settings import Settings, Url
 from msgx_core.errors import ConfigError
@@ -170,6 +170,32 @@ def open_inbox(settings: Settings, clock: Clock, *, create: bool = False) -> Inb
 def open_store(settings: Settings, clock: Clock, *, create: bool = False) -> Store:
     """The store of `msgx.store.url`; `create` makes or upgrades its schema."""
     return _made("msgx.store.url", STORES, settings, settings.store.url, clock, create)
+
+
+class Upgradable(Protocol):
+    """A store of ours, made with `create`."""
+
+    @property
+    def found_revision(self) -> str | None:
+        """What was there before; None: nothing."""
+        ...
+
+    def schema_revision(self) -> str | None:
+        """What is there now."""
+        ...
+
+    def close(self) -> None:
+        """Idempotent."""
+        ...
+
+
+def migrate_store(settings: Settings, clock: Clock) -> tuple[str | None, str | None]:
+    """Make or upgrade the schema of the store; its revision before (None: there was none) and now."""
+    store = cast(Upgradable, open_store(settings, clock, create=True))
+    try:
+        return store.found_revision, store.schema_revision()
+    finally:
+        store.close()
 
 
 def open_cache(settings: Settings, clock: Clock) -> Cache:

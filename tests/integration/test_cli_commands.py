@@ -164,8 +164,8 @@ def test_send_from_files_and_standard_input(msgx: Msgx) -> None:
 def test_send_sends_nothing_when_one_file_cannot_be_read(msgx: Msgx) -> None:
     (msgx.folder / "a.xml").write_bytes(b"<a/>")
     answer = msgx("send", "a.xml", "missing.xml")
-    assert answer.code == 1
-    assert "missing.xml" in answer.err
+    assert answer.code == 2
+    assert "missing.xml: No such file or directory; nothing was sent" in " ".join(answer.err.split())
     assert msgx.ok("status", "--json").json["MAILBOX"]["NOT_TAKEN_IN"] == 0
 
 
@@ -192,5 +192,18 @@ def test_decode_needs_no_configuration_and_locates_problems(tmp_path: Path) -> N
     )
     assert answer.code == 1
     assert answer.json["REASON"] == "duplicate-flid:7"
-    assert MsgxInside(tmp_path)("decode", "missing.xml").code == 1
-    assert MsgxInside(tmp_path)("decode", "-", stdin=b"  ").code == 1
+    missing = MsgxInside(tmp_path)("decode", "missing.xml")
+    assert (missing.code, "missing.xml: No such file" in missing.err) == (2, True)
+    for blank in (b"", b"  "):
+        answer = MsgxInside(tmp_path)("decode", "-", "--json", stdin=blank)
+        assert (answer.code, answer.json["REASON"]) == (1, "raw-missing")
+        assert answer.json["DETAIL"] == "line 1, column 1, text ''"
+
+
+def test_the_first_example_works_as_it_stands(tmp_path: Path) -> None:
+    """Of `msgx --help`: it names nothing that a user does not have."""
+    msgx = MsgxInside(tmp_path)
+    (line,) = [each for each in msgx.ok("--help").out.splitlines() if "&&" in each]
+    for words in line.split("&&"):
+        msgx.ok(*words.split()[1:])
+    assert msgx.ok("flights", "--json").json

@@ -238,3 +238,22 @@ def test_what_is_over_for_us_is_not_shown_as_now(msgx: Msgx) -> None:
     msgx.ok("drain")
     (alert,) = msgx.ok("alerts", "--json").json
     assert alert["ENDED_AT"] > alert["CREATED_AT"]
+
+
+def test_a_job_whose_instance_is_gone(msgx: Msgx) -> None:
+    """D-34: it is `RUNNING` in the store, and told as left until the next holder begins it again."""
+    left = "left by an instance that is gone"
+    with opened(msgx) as container:
+        assert container.pipeline.start("the-first", 60.0).granted
+        asked = container.store.ask_job(JobKind.SWEEP, AUDIT, container.clock.now()).job
+        container.store.start_job(asked.job_id, container.clock.now())
+        (row,) = msgx.ok("jobs", "--json").json
+        assert (row["STATE"], row.get("DETAIL")) == ("RUNNING", None)
+    with closing(sqlite3.connect(msgx.folder / "data" / "store.db")) as raw:
+        raw.execute("UPDATE LEASE SET EXPIRES_UNIX = 0")
+        raw.commit()
+    (row,) = msgx.ok("jobs", "--json").json
+    assert (row["STATE"], row["DETAIL"].startswith(left)) == ("RUNNING", True)
+    assert left in msgx.ok("jobs").out
+    (row,) = msgx.ok("status", "--json").json["JOBS"]["LIST"]
+    assert row["DETAIL"].startswith(left)

@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from msgx_adapters.store_sqlite.migrations import REVISIONS
 from msgx_app.cli.app import command
 from msgx_cli import Msgx
+from revisions import postgres_later, sqlite_later
 from services.catalogue import catalogue, differences
 from services.dba import change, drop, run
 from services.postgres import POSTGRES, own_schema
@@ -73,11 +75,28 @@ def test_migrate_twice(msgx: Msgx, store: str) -> None:
     assert answer.code == 3
     assert "has no schema yet" in answer.err
     assert "msgx migrate" in answer.err
-    msgx.ok("migrate", *at)
+    assert f"was made: revision {REVISIONS.newest}" in msgx.ok("migrate", *at).out
     made = catalogue(store)
-    msgx.ok("migrate", *at)
+    assert f"is up to date: revision {REVISIONS.newest}" in msgx.ok("migrate", *at).out
     assert differences(made, catalogue(store)) == {}
     assert msgx.ok("messages", "--json", *at).json == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_an_upgrade_says_from_what_to_what(
+    msgx: Msgx, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    at = ("--set", f"msgx.store.url={store}") if kind == "postgres" else ()
+    if at:
+        drop(store)
+    msgx.ok("migrate", *at)
+    before = REVISIONS.newest
+    later = (postgres_later if kind == "postgres" else sqlite_later)(
+        monkeypatch, tmp_path / "later", 'op.execute("SELECT 1")'
+    )
+    assert f"was upgraded from revision {before} to {later.newest}" in msgx.ok("migrate", *at).out
+    told = msgx.ok("migrate", "--json", *at).json
+    assert (told["FROM_REVISION"], told["REVISION"]) == (later.newest, later.newest)
 
 
 def test_the_printed_script_makes_the_schema(msgx: Msgx, store: str) -> None:

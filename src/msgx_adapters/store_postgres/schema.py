@@ -102,8 +102,8 @@ def schema_revision(pool: Pool) -> str | None:
     raise without_revision(_named(pool))
 
 
-def migrate(pool: Pool) -> None:
-    """Bring the schema up to the newest revision; nothing happens when it is there already.
+def migrate(pool: Pool) -> str | None:
+    """Bring the schema up to the newest revision; the one that was there, None when it was made anew.
 
     A new one is made from its declaration; alembic upgrades an older one, unless a running msgx holds the
     lease: `InUse`. Raises `ConfigError` for a newer schema and where rights or alembic are missing.
@@ -117,6 +117,7 @@ def migrate(pool: Pool) -> None:
         except ModuleNotFoundError as error:
             raise no_alembic(_named(pool), found, REVISIONS) from error
         upgrade(pool.target, pool.timeout_s, REVISIONS)
+    return found
 
 
 def _make(pool: Pool) -> None:

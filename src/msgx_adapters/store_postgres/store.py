@@ -53,6 +53,7 @@ class PostgresStore(
     """`ports.Store` on PostgreSQL; one object is one instance in the sense of the lease (D-34).
 
     Every method is one statement in a transaction of its own, one round trip; no session keeps anything.
+    `found_revision` is what `create` found there; None: nothing.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -60,6 +61,7 @@ class PostgresStore(
         schemas.check(pool)
         self.pool = pool
         self.sql = statements(pool.target.schema)
+        self.found_revision: str | None = None
 
     @classmethod
     def open(
@@ -86,12 +88,13 @@ class PostgresStore(
             prepare=prepared == "auto",
         )
         try:
-            if create:
-                schemas.migrate(pool)
-            return cls(pool)
+            found = schemas.migrate(pool) if create else None
+            store = cls(pool)
+            store.found_revision = found
         except BaseException:
             pool.close()
             raise
+        return store
 
     def schema_revision(self) -> str | None:
         """The revision of the schema in the database: four digits."""

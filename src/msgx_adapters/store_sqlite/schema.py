@@ -53,8 +53,8 @@ def _revision(db: Connection) -> str | None:
     return str(found[0]["version_num"])
 
 
-def migrate(db: Connection) -> None:
-    """Bring the schema up to the newest revision; nothing happens when it is there already.
+def migrate(db: Connection) -> str | None:
+    """Bring the schema up to the newest revision; the one that was there, None when it was made anew.
 
     A new one is made from its declaration; alembic upgrades an older one, unless a running msgx holds the
     lease: `InUse`. Raises `ConfigError` for a newer schema, for a file that holds other tables, and where
@@ -66,15 +66,16 @@ def migrate(db: Connection) -> None:
         if found is None:
             for statement in split(schema_sql()):
                 db.run(statement)
-            return
+            return None
         if not REVISIONS.is_older(_NAME, found):
-            return
+            return found
         path = db.rows("SELECT file FROM pragma_database_list WHERE name = 'main'")[0]["file"]
     try:
         from msgx_adapters.store_sqlite.upgrading import upgrade
     except ModuleNotFoundError as error:
         raise no_alembic(_NAME, found, REVISIONS) from error
     upgrade(path, REVISIONS)
+    return found
 
 
 def check(db: Connection) -> None:

@@ -52,6 +52,7 @@ class SqliteStore(
     Objects made on one `Connection` share its data: so a crash is simulated by dropping a store and making
     another one on `store.connection`. `close()` closes what this object opened, not a connection that it
     was given.
+    `found_revision` is what `create` found there; None: nothing.
     """
 
     def __init__(self, connection: Connection, *, reader: Connection | None = None) -> None:
@@ -59,6 +60,7 @@ class SqliteStore(
         schema.check(connection)
         self.db = connection
         self.reader = connection if reader is None else reader
+        self.found_revision: str | None = None
         self._opened: tuple[Connection, ...] = ()
 
     @classmethod
@@ -87,9 +89,9 @@ class SqliteStore(
     def _owning(cls, opened: list[Connection], *, migrate: bool) -> SqliteStore:
         """A store on the first connection, with the last one for views; closes them on failure."""
         try:
-            if migrate:
-                schema.migrate(opened[0])
+            found = schema.migrate(opened[0]) if migrate else None
             store = cls(opened[0], reader=opened[-1])
+            store.found_revision = found
         except BaseException:
             for connection in opened:
                 connection.close()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgx_core.model.job import Job
+from msgx_core.model.job import Job, JobState
 from msgx_core.model.outage import Outage
 from msgx_core.ports import LeaseView, Store
 
 _SCANNED = 1000
+LEFT = "left by an instance that is gone; the next holder of the lease begins it again"
 
 
-def job_row(job: Job) -> dict[str, Any]:
-    """A job under the column names of `OPS_JOB`."""
+def job_row(job: Job, lease: Callable[[], LeaseView]) -> dict[str, Any]:
+    """A job under the column names of `OPS_JOB`; `DETAIL` says when nobody is at work on one that was begun.
+
+    `STARTED_AT` is when it was begun for the first time.
+    """
+    detail = LEFT if job.state is JobState.RUNNING and not _is_held(job, lease()) else job.detail
     return {
         "JOB_ID": job.job_id,
         "KIND": job.kind,
@@ -21,10 +26,14 @@ def job_row(job: Job) -> dict[str, Any]:
         "CREATED_AT": job.created_at,
         "STARTED_AT": job.started_at,
         "ENDED_AT": job.ended_at,
-        "DETAIL": job.detail,
+        "DETAIL": detail,
         "COUNTS": dict(job.counts) or None,
         "EPOCH": job.epoch,
     }
+
+
+def _is_held(job: Job, lease: LeaseView) -> bool:
+    return lease.holder is not None and lease.expires_in_s > 0 and lease.epoch == job.epoch
 
 
 def outages_met(store: Store, lease: LeaseView) -> Mapping[str, Outage]:

@@ -28,7 +28,7 @@ def gather(asked: Asked, now: datetime) -> dict[str, Any]:
         counts, lease = store.counts(), store.lease()
         found |= {"HEAD": _head(store.head(), now), **_counts(counts, now), "LEASE": _lease(lease)}
         found["REQUESTS"]["SLOTS"] = _open_requests(store)
-        jobs = [job_row(job) for job in store.open_jobs()]
+        jobs = [job_row(job, lambda: lease) for job in store.open_jobs()]
         found["JOBS"] = {"OPEN": len(jobs), "LIST": jobs}
         found["OUTAGES"] = outage_alerts(store)
         met = outages_met(store, lease)

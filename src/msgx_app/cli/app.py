@@ -163,7 +163,7 @@ def msgx(
 
     \b
     Example:
-      msgx init && msgx send samples/*.xml && msgx drain && msgx flights
+      msgx init --airport KMG && msgx simulate --flights 40 && msgx drain && msgx flights
 
     Exit codes: 0 ok, 1 negative answer, 2 usage, 3 configuration, 4 a service does not answer;
     70 a fault of msgx, 130 interrupted, 141 the reader of our output went away.

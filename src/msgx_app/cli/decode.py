@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from msgx_app.cli import output
-from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting, Negative
+from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting
 from msgx_app.cli.options import Common, command
 from msgx_app.cli.send import read_message
 from msgx_app.settings import Settings
@@ -29,7 +29,7 @@ def decode(
     try:
         raw = read_message(file)
     except OSError as error:
-        raise Negative(f"{file}: {error.strerror or error}") from error
+        raise typer.BadParameter(f"{file}: {error.strerror or error}", param_hint="FILE") from error
     found = {"FILE": file, "BYTES": len(raw), **verdict(raw, _settings(common))}
     if common.as_json:
         output.print_json(found)

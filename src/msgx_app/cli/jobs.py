@@ -75,13 +75,16 @@ class Leaving:
 
 @command("msgx jobs", "msgx jobs --limit 5 --json")
 def jobs(common: Common, *, limit: Limit = None) -> None:
-    """Work that was left to the daemon with --via-daemon, and what came of it, newest first."""
+    """Work that was left to the daemon with --via-daemon, and what came of it, newest first.
+
+    STARTED_AT is when it was begun for the first time; one whose instance is gone is begun again.
+    """
     from msgx_app.cli.parts import with_store
 
     with with_store(common) as at:
         print_list(
             common,
-            lambda n: [job_row(each) for each in at.store.jobs(n)],
+            lambda n: [job_row(each, at.store.lease) for each in at.store.jobs(n)],
             COLUMNS,
             limit=limit,
             empty="no jobs",
@@ -101,12 +104,12 @@ def leave(common: Common, kind: JobKind, how: Leaving, show: Callable[[Job], Non
         asked = at.store.ask_job(kind, who, at.clock.now())
         _tell(asked, _holder(at), no_wait=how.no_wait)
         if how.no_wait:
-            _print(common, asked.job, lambda job: print(job.job_id))
+            _print(common, at, asked.job, lambda job: print(job.job_id))
             return
         at_most_s = WAIT_AT_MOST_S if how.wait_at_most_s is None else how.wait_at_most_s
         with _progress(kind) as tell:
             job, why = _Waiting(at, stop, at_most_s, tell).end(asked.job)
-    _print(common, job, show if job.state is JobState.DONE else lambda job: None)
+        _print(common, at, job, show if job.state is JobState.DONE else lambda job: None)
     if stop.is_set() and job.is_open:
         output.note(f"job {job.job_id} goes on without us; `msgx jobs` tells what becomes of it")
         raise Exiting(EXIT_INTERRUPTED)
@@ -170,9 +173,9 @@ def _tell(asked: JobAsked, holder: str | None, *, no_wait: bool) -> None:
         output.note(f"{number}: no instance holds the lease; waiting a moment for one")
 
 
-def _print(common: Common, job: Job, show: Callable[[Job], None]) -> None:
+def _print(common: Common, at: WithStore, job: Job, show: Callable[[Job], None]) -> None:
     if common.as_json:
-        output.print_json(job_row(job))
+        output.print_json(job_row(job, at.store.lease))
     else:
         show(job)
 

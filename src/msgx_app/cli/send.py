@@ -16,7 +16,7 @@ from msgx_app.cli.parts import with_inbox
 STDIN = "-"
 
 
-@command("msgx send samples/*.xml", "cat message.xml | msgx send -")
+@command("msgx send message.xml", "cat message.xml | msgx send -")
 def send(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Messages; - is standard input.")],
     common: Common,
@@ -49,4 +49,5 @@ def _read(name: str) -> bytes:
     try:
         return read_message(name)
     except OSError as error:
-        raise Negative(f"{name}: {error.strerror or error}; nothing was sent") from error
+        said = f"{name}: {error.strerror or error}; nothing was sent"
+        raise typer.BadParameter(said, param_hint="FILE") from error

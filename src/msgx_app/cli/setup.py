@@ -95,16 +95,20 @@ def _files(settings: Settings) -> tuple[Any, ...]:
     return (settings.mailbox.url, settings.store.url)
 
 
-def _bring_up(settings: Settings) -> None:
-    """The store's schema as this program needs it; a mailbox of our own where it is missing (D-42)."""
+def _bring_up(settings: Settings) -> tuple[str | None, str | None]:
+    """The store's schema as this program needs it; a mailbox of our own where it is missing (D-42).
+
+    The revision of the schema before, None when there was none, and now.
+    """
     from msgx_app import backends, outbounds
 
     clock = backends.system_clock()
-    backends.open_store(settings, clock, create=True).close()
+    revisions = backends.migrate_store(settings, clock)
     backends.open_inbox(settings, clock, create=settings.mailbox.write_enabled).close()
     outbound = outbounds.open_outbound(settings, clock, create=True)
     if outbound is not None:
         outbound.close()
+    return revisions
 
 
 def _next_steps(path: Path, profile: str, airport: str) -> None:
@@ -161,11 +165,20 @@ def migrate(
     elif grants is not None:
         _print_grants(settings, grants, as_json=common.as_json)
     else:
-        _bring_up(settings)
+        before, now = _bring_up(settings)
         if common.as_json:
-            output.print_json({"STORE": str(settings.store.url), "MAILBOX": str(settings.mailbox.url)})
+            urls = {"STORE": str(settings.store.url), "MAILBOX": str(settings.mailbox.url)}
+            output.print_json({**urls, "FROM_REVISION": before, "REVISION": now})
         else:
-            print(f"the schema of {settings.store.url} is up to date")
+            print(f"the schema of {settings.store.url} {_brought_up(before, now)}")
+
+
+def _brought_up(before: str | None, now: str | None) -> str:
+    if before is None:
+        return f"was made: revision {now}"
+    if before == now:
+        return f"is up to date: revision {now}"
+    return f"was upgraded from revision {before} to {now}"
 
 
 def _print_script(settings: Settings, since: str | None, *, as_json: bool) -> None:

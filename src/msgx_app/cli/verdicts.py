@@ -46,7 +46,7 @@ def verdict(raw: bytes, settings: Settings) -> dict[str, Any]:
     policy = policy_of(settings)
     try:
         if not raw.strip():
-            raise Malformed("raw-missing")
+            raise Malformed("raw-missing", line=1, column=1, text="")
         message = codec.decode(raw)
     except MessageError as error:
         return {**_outcome(dead(error)), "PROBLEMS": [_problem(error)]}

@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 
 from msgx_core.model.change import RosterReplace
+from msgx_core.model.flight import FieldValue
 from msgx_core.model.message import Node
 from msgx_core.model.reference import PutRecord, RefRecord, RemoveRecord, ReplaceCategory
 from msgx_core.model.schedule import SenderMark
@@ -129,6 +130,30 @@ class InspectionContract(StoreContract):
         row = held.stored_flight(7)
         assert row is not None
         assert (row["CONTENT"], list(row["CONTENT"])) == (fields, tags)
+
+    def test_the_keys_of_an_element_in_their_order(self, held: Store) -> None:
+        """D-30, D-36: where a store says that it keeps it."""
+        gates = ({"GATE": "A1", "GTNO": "1"}, {"GTNO": "2", "GATE": "A2"})
+        fields: dict[str, FieldValue] = {"GTDT": gates}
+        apply(held, 1, put(flight(7, fields=fields)))
+        row = held.stored_flight(7)
+        assert row is not None
+        assert row["CONTENT"] == fields
+        if held.keeps_element_order:
+            assert [[*each] for each in row["CONTENT"]["GTDT"]] == [["GATE", "GTNO"], ["GTNO", "GATE"]]
+
+    def test_events_without_their_message(self, filled: Store) -> None:
+        """D-36: those of one that is not there, or was not applied; by id."""
+        assert list(filled.stored_orphans()) == []
+        enqueue(filled, 2)
+        for msg_id in (3, 2):
+            filled.republish([put(evolve(flight(7), version=11, last_msg_id=msg_id))], later(5))
+        found = list(filled.stored_orphans())
+        assert [(row["FLID"], row["MSG_ID"], row["STATUS"]) for row in found] == [
+            (7, 3, "PENDING"),
+            (7, 2, "PENDING"),
+        ]
+        assert all((row["ATTEMPTS"], row["UPDATED_AT"]) == (0, later(5)) for row in found)
 
     def test_what_is_beside_flights(self, filled: Store) -> None:
         """D-11, D-16, D-31, D-37, D-40: floors, rosters, senders, lists, settings, what people did."""

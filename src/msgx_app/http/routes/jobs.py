@@ -32,7 +32,7 @@ async def list_jobs(
         limit,
         lambda desk, n: desk.store.jobs(n, after),
         lambda each: each.job_id,
-        lambda each, desk: job_row(each),
+        lambda each, desk: job_row(each, desk.store.lease),
     )
 
 
@@ -44,7 +44,7 @@ async def show_job(office: GivenOffice, job_id: Id) -> Response[bytes]:
         found = desk.store.job(job_id)
         if found is None:
             raise Missing(f"there is no job {job_id}")
-        return job_row(found)
+        return job_row(found, desk.store.lease)
 
     return await reply(office, find)
 
@@ -53,6 +53,8 @@ async def show_job(office: GivenOffice, job_id: Id) -> Response[bytes]:
 async def leave_job(request: AnyRequest, office: GivenOffice, data: JSONBody[JobWanted]) -> Response[bytes]:
     """Leave a job to the active instance; one that waits already is joined."""
     who = audit_of(request, data.reason)
-    return await reply(
-        office, lambda desk: job_row(desk.store.ask_job(data.kind, who, desk.clock.now()).job), status=202
-    )
+
+    def leave(desk: Desk) -> dict[str, object]:
+        return job_row(desk.store.ask_job(data.kind, who, desk.clock.now()).job, desk.store.lease)
+
+    return await reply(office, leave, status=202)

@@ -114,6 +114,25 @@ def test_one_line_for_a_number_that_is_wrong(msgx: Msgx) -> None:
     assert [row[2:] for row in lines(msgx)] == [["2", "APPLY_NO", "9999", "5 or less"]]
 
 
+def test_the_time_of_a_message_by_its_events(msgx: Msgx) -> None:
+    """D-28, D-36: one line where only that was changed; two messages that changed places are named first."""
+    done(msgx, schedule("DNLD", [fltr(1)]))
+    done(msgx, flop(1, "GTDT", gate("A1")))
+    done(msgx, flop(1, "GTDT", gate("A2")))
+    later = "strftime('%Y-%m-%dT%H:%M:%f000+00:00', APPLIED_AT, '+1 second')"
+    by_hand(msgx, f"UPDATE PROC_STATE SET APPLIED_AT = {later} WHERE APPLY_NO = 2")
+    assert [row[:4] for row in lines(msgx)] == [["message", "PROC_STATE", "2", "APPLIED_AT"]]
+    told = "(SELECT CREATED_AT FROM MSG_EVENT WHERE MSG_ID = 2)"
+    by_hand(
+        msgx,
+        f"UPDATE PROC_STATE SET APPLIED_AT = {told} WHERE MSG_ID = 2",
+        "UPDATE PROC_STATE SET APPLY_NO = -1 WHERE MSG_ID = 2",
+        "UPDATE PROC_STATE SET APPLY_NO = 2 WHERE MSG_ID = 3",
+        "UPDATE PROC_STATE SET APPLY_NO = 3 WHERE MSG_ID = 2",
+    )
+    assert ["message", "PROC_STATE", "2", "APPLY_NO"] in [row[:4] for row in lines(msgx)]
+
+
 def test_an_empty_range_compares_nothing(msgx: Msgx) -> None:
     """D-36: and says so."""
     done(msgx, schedule("DNLD", [fltr(1), fltr(2, "15MAR270805")]))

@@ -55,6 +55,7 @@ class Again:
         """Do what the message did; what nobody knows of it is in doubt. `notices` are its `msg` events."""
         if self.checking is not None:
             self.checking.applied(row)
+            row = self.checking.corrected(row, notices)
         at = row["APPLIED_AT"]
         if not isinstance(at, datetime):
             self._lost(row, notices)
@@ -117,7 +118,7 @@ class Again:
             if self.checking is not None:
                 self.checking.text(row, raw, message)
                 self.checking.outcome(row, decision.change, flids)
-                self.checking.notices(row, notices, decision.change)
+                self.checking.events.notices(row, notices, decision.change)
             self.world.commit(decision.change)
             self._known_again(decision.change)
             return

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import define, field
 
 from msgx_core.errors import MessageError
-from msgx_core.model.change import Change, FlightPut
+from msgx_core.model.change import Change
 from msgx_core.model.identity import Identity
 from msgx_core.model.message import DecodedMessage
-from msgx_core.pipeline.consistency import of_event, of_message
-from msgx_core.pipeline.differences import Difference, json_parts, unreadable
+from msgx_core.pipeline.checking_events import CheckingEvents
+from msgx_core.pipeline.consistency import of_message, was_applied
+from msgx_core.pipeline.differences import Difference, unreadable
 from msgx_core.pipeline.doubts import Doubts
 from msgx_core.pipeline.heads import digest_of, is_blank
 from msgx_core.pipeline.timeline import Timeline
+from msgx_core.pipeline.witness import applied_at
 from msgx_core.ports.codec import Codec, RawText
-from msgx_core.ports.inspection import EVENTS, MESSAGES, Inspection, StoredRow, Unreadable
+from msgx_core.ports.inspection import MESSAGES, Inspection, StoredRow, Unreadable
 from msgx_core.rules.policy_text import GROUNDS, parse_grounds, raw_grounds, with_grounds
 
-_MOMENT = timedelta(microseconds=1)
 _META = ("SNDR", "TYPE", "STYP", "SEQN", "DTTM")
 _NOT_BY_ITSELF = frozenset({"raw-missing", "too-large", "raw-unreadable"})
 """Reasons that a text alone does not give: the mailbox, a setting, a row."""
@@ -30,7 +30,7 @@ _NOT_BY_ITSELF = frozenset({"raw-missing", "too-large", "raw-unreadable"})
 
 @define
 class Checking:
-    """Tells `found` what differs about messages and their `msg` events.
+    """Tells `found` what differs about messages; `events` does so about their `msg` events.
 
     `by_day`: whether identities have the day in them; None where the store does not say so readably.
     """
@@ -40,12 +40,24 @@ class Checking:
     timeline: Timeline
     found: Callable[[Difference], None]
     by_day: bool | None = None
-    _old: dict[int, bool] = field(factory=dict, init=False)
-    _event_id: int = field(default=0, init=False)
+    events: CheckingEvents = field(init=False)
+
+    @events.default
+    def _events(self) -> CheckingEvents:
+        return CheckingEvents(self.store, self.doubts, self.timeline, self.found)
 
     def applied(self, row: StoredRow) -> None:
         """What can be said of an applied one without its text."""
         self._by_itself(row)
+
+    def corrected(self, row: StoredRow, notices: Sequence[StoredRow]) -> StoredRow:
+        """The row with the time that its events say it was applied: one difference, not all that follows."""
+        at = applied_at(row, notices, self.timeline.departures)
+        if at is None:
+            return row
+        if not isinstance(row["APPLIED_AT"], Unreadable | None):
+            self._tell(row, "APPLIED_AT", at)
+        return {**row, "APPLIED_AT": at}
 
     def unapplied(self, row: StoredRow, text: Callable[[], RawText | None], codec: Codec) -> None:
         """One without effects: how it ended fits to itself, and to what its text alone says.
@@ -110,88 +122,6 @@ class Checking:
         if whole and "TOUCHED" in row and (row["TOUCHED"] or []) != touched:
             self._tell(row, "TOUCHED", touched)
 
-    def notices(self, row: StoredRow, stored: Sequence[StoredRow], change: Change) -> None:
-        """Its own `msg` events, as far as they are there; those of a sweep or of `republish` are not."""
-        puts = [put for put in change.flights if put.advanced and put.notice is not None]
-        expected = {(put.state.flid, put.state.version): (n, put) for n, put in enumerate(puts)}
-        place = -1
-        for event in stored:
-            n, put = expected.get((event["FLID"], event["STATE_VERSION"]), (place, None))
-            found = list(self._event(row, event, put))
-            own = put is not None and event["CREATED_AT"] == row["APPLIED_AT"]
-            if own and isinstance(event["EVENT_ID"], int):
-                found += self._in_order(event, after=place < n)
-                place = max(place, n)
-            if found and self._says_nothing(event):
-                found = [each for each in found if each.is_unreadable]
-            for each in found:
-                self.found(each)
-
-    def orphan(self, event: StoredRow) -> None:
-        """An event of a message that was not applied, or that is not there."""
-        key = f"msg/{event['EVENT_ID']}"
-        for each in unreadable("event", EVENTS, key, event):
-            self.found(each)
-        self.found(Difference("event", EVENTS.name, key, "MSG_ID", event["MSG_ID"], "an applied message"))
-
-    def _event(self, row: StoredRow, event: StoredRow, put: FlightPut | None) -> Iterator[Difference]:
-        key, at = f"msg/{event['EVENT_ID']}", event["CREATED_AT"]
-        yield from fitting(key, event)
-        if isinstance(at, Unreadable) or isinstance(event["PAYLOAD"], Unreadable):
-            return
-        if at != row["APPLIED_AT"]:
-            if not self.is_anothers(at):
-                yield Difference("event", EVENTS.name, key, "CREATED_AT", at, row["APPLIED_AT"])
-        elif put is None and not self.doubts.lost:
-            told = f"{event['FLID']} version {event['STATE_VERSION']}"
-            yield Difference("event", EVENTS.name, key, "STATE_VERSION", told, None)
-        elif put is not None and event["PAYLOAD"] != put.notice:
-            known = self.doubts.whole and put.state.operation_day not in self.doubts.days
-            ignored = frozenset() if known else frozenset({"DAY_VERSION"})
-            stored, computed = json_parts(event["PAYLOAD"], put.notice or "", ignored)
-            if stored != computed:
-                yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, computed)
-
-    def _in_order(self, event: StoredRow, *, after: bool) -> Iterator[Difference]:
-        """Ids of events rise with the messages, and within one with its flights (D-27)."""
-        number = event["EVENT_ID"]
-        if not after or number <= self._event_id:
-            key = f"msg/{number}"
-            wanted = f"more than {self._event_id}" if after else "another place among those of its message"
-            yield Difference("event", EVENTS.name, key, "EVENT_ID", number, wanted)
-        self._event_id = max(self._event_id, number)
-
-    def is_anothers(self, at: datetime) -> bool:
-        """Whether an event was written by a sweep, or once more."""
-        republished = self.timeline.republished
-        return at in self.timeline.departures or (republished is not None and at <= republished)
-
-    def _says_nothing(self, event: StoredRow) -> bool:
-        flid = event["FLID"]
-        state = self.doubts.world.flights.get(flid)
-        relatives = set() if state is None else {child.flid for child in state.mafl}
-        if not self.doubts.flids.isdisjoint({flid, *relatives}):
-            return True
-        at = event["CREATED_AT"]
-        if isinstance(at, datetime) and at > max(self.timeline.departures, default=at - _MOMENT):
-            self.doubts.look_for_departures()
-        if at in self.doubts.departures:
-            return True
-        return not self.doubts.whole and (bool(relatives) or self._is_old(flid))
-
-    def _is_old(self, flid: int) -> bool:
-        """Whether a flight may have begun before the range."""
-        if flid not in self._old:
-            row = self.store.stored_flight(flid)
-            content = None if row is None else row["CONTENT"]
-            self._old[flid] = (
-                row is None
-                or self.doubts.began_before(row["CREATED_AT"])
-                or not isinstance(content, Mapping)
-                or "MAID" in content
-            )
-        return self._old[flid]
-
     def _digest(self, row: StoredRow, raw: RawText, *, always: bool = False) -> None:
         digest = digest_of(raw)
         stored = row["RAW_DIGEST"]
@@ -243,7 +173,7 @@ class Checking:
         for each in unreadable("message", MESSAGES, row["MSG_ID"], row):
             self.found(each)
         coverage, msg_id = row["COVERAGE"], row["MSG_ID"]
-        if isinstance(coverage, str) and row["APPLY_NO"] is None:
+        if isinstance(coverage, str) and not was_applied(row):
             key = parse_grounds(coverage).raw
             if key is None or coverage != raw_grounds(key):
                 self._tell(row, "COVERAGE", "a `raw`, or nothing")
@@ -258,13 +188,6 @@ class Checking:
     def _tell(self, row: StoredRow, name: str, computed: Any, stored: Any = None) -> None:
         value = row[name] if stored is None else stored
         self.found(Difference("message", MESSAGES.name, str(row["MSG_ID"]), name, value, computed))
-
-
-def fitting(key: str, event: StoredRow) -> Iterator[Difference]:
-    """What of an event cannot be read, or does not fit to the rest of it."""
-    yield from unreadable("event", EVENTS, key, event)
-    for name, stored, wanted in of_event(event):
-        yield Difference("event", EVENTS.name, key, name, stored, wanted)
 
 
 def _coverage(text: Any) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from msgx_core.pipeline.checking import fitting
+from msgx_core.pipeline.checking_events import fitting
 from msgx_core.pipeline.comparing_rest import ComparingRest
 from msgx_core.pipeline.differences import Difference, json_parts
 from msgx_core.pipeline.recompute import Policies

@@ -28,15 +28,22 @@ def of_message(row: StoredRow, *, replayed: bool) -> Iterator[Contradiction]:
             yield name, row[name], "0 or more"
     if isinstance(row["APPLY_NO"], int) and row["APPLY_NO"] < 1:
         yield "APPLY_NO", row["APPLY_NO"], "1 or more"
-    applied = row["APPLY_NO"] is not None
-    if applied and row["APPLIED_AT"] is None:
-        yield "APPLIED_AT", None, "an instant"
+    applied = was_applied(row)
+    if applied:
+        yield from _given(row, "APPLY_NO", "a number")
+        yield from _given(row, "APPLIED_AT", "an instant")
     if not applied:
-        yield from _none(row, "APPLIED_AT", "OUTCOME_REASON", "OUTCOME_DETAIL", "TOUCHED")
+        yield from _none(row, "OUTCOME_REASON", "OUTCOME_DETAIL", "TOUCHED")
     if row["STATE"] in FINAL:
         yield from _ended(row, replayed=replayed, applied=applied)
     elif row["STATE"] in LIVE:
         yield from _waiting(row, replayed=replayed, applied=applied)
+
+
+def was_applied(row: StoredRow) -> bool:
+    """Whether a message had effects by any of what ① writes with them (D-01)."""
+    marks = (row["APPLY_NO"], row["APPLIED_AT"])
+    return row["STATE"] == "SUCCEEDED" or any(mark is not None for mark in marks)
 
 
 def _ended(row: StoredRow, *, replayed: bool, applied: bool) -> Iterator[Contradiction]:
@@ -54,8 +61,6 @@ def _ended(row: StoredRow, *, replayed: bool, applied: bool) -> Iterator[Contrad
         yield from _given(row, "REASON", "a reason")
     if applied and (state == "SKIPPED" or (state == "DEAD" and code in _DEAD_CODES - {"EXHAUSTED"})):
         yield "STATE", state, "SUCCEEDED"
-    if not applied and state == "SUCCEEDED":
-        yield "APPLY_NO", None, "a number"
     yield from _mark(row, replayed=replayed)
 
 

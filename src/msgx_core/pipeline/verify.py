@@ -248,10 +248,10 @@ class Verifier:
         if self._checking is None or not isinstance(at, datetime) or not window.holds(at):
             return
         known = doubts.whole or (
-            doubts.start is not None and at >= doubts.start and not self._checking.is_anothers(at)
+            doubts.start is not None and at >= doubts.start and not self._checking.events.is_anothers(at)
         )
         if known and self._gaps.undisturbed():
-            self._checking.orphan(event)
+            self._checking.events.orphan(event)
 
     def _report(self) -> Report:
         doubts = self._again.doubts

@@ -1,0 +1,131 @@
+"""What the store says of the events of a message, checked against what it decided (D-28, D-36)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from attrs import define, field
+
+from msgx_core.model.change import Change, FlightPut
+from msgx_core.pipeline.consistency import of_event
+from msgx_core.pipeline.differences import Difference, json_parts, unreadable
+from msgx_core.pipeline.doubts import Doubts
+from msgx_core.pipeline.timeline import Timeline
+from msgx_core.ports.inspection import EVENTS, MESSAGES, Inspection, StoredRow, Unreadable
+
+_MOMENT = timedelta(microseconds=1)
+
+
+@define
+class CheckingEvents:
+    """Tells `found` what differs about `msg` events, which come in the order of their messages."""
+
+    store: Inspection
+    doubts: Doubts
+    timeline: Timeline
+    found: Callable[[Difference], None]
+    _old: dict[int, bool] = field(factory=dict, init=False)
+    _event_id: int = field(default=0, init=False)
+    _applied_at: datetime | None = field(default=None, init=False)
+
+    def notices(self, row: StoredRow, stored: Sequence[StoredRow], change: Change) -> None:
+        """Its own `msg` events, as far as they are there; those of a sweep or of `republish` are not."""
+        puts = [put for put in change.flights if put.advanced and put.notice is not None]
+        expected = {(put.state.flid, put.state.version): (n, put) for n, put in enumerate(puts)}
+        place = -1
+        self._in_turn(row, stored)
+        for event in stored:
+            n, put = expected.get((event["FLID"], event["STATE_VERSION"]), (place, None))
+            found = list(self._event(row, event, put))
+            if event["CREATED_AT"] == row["APPLIED_AT"] and isinstance(event["EVENT_ID"], int):
+                found += self._in_order(event, after=place < n) if put is not None else ()
+                place = max(place, n)
+                self._event_id = max(self._event_id, event["EVENT_ID"])
+            if found and self._says_nothing(event):
+                found = [each for each in found if each.is_unreadable]
+            for each in found:
+                self.found(each)
+
+    def orphan(self, event: StoredRow) -> None:
+        """An event of a message that was not applied, or that is not there."""
+        key = f"msg/{event['EVENT_ID']}"
+        for each in unreadable("event", EVENTS, key, event):
+            self.found(each)
+        self.found(Difference("event", EVENTS.name, key, "MSG_ID", event["MSG_ID"], "an applied message"))
+
+    def _event(self, row: StoredRow, event: StoredRow, put: FlightPut | None) -> Iterator[Difference]:
+        key, at = f"msg/{event['EVENT_ID']}", event["CREATED_AT"]
+        yield from fitting(key, event)
+        if isinstance(at, Unreadable) or isinstance(event["PAYLOAD"], Unreadable):
+            return
+        if at != row["APPLIED_AT"]:
+            if not self.is_anothers(at):
+                yield Difference("event", EVENTS.name, key, "CREATED_AT", at, row["APPLIED_AT"])
+        elif put is None and not self.doubts.lost:
+            told = f"{event['FLID']} version {event['STATE_VERSION']}"
+            yield Difference("event", EVENTS.name, key, "STATE_VERSION", told, None)
+        elif put is not None and event["PAYLOAD"] != put.notice:
+            known = self.doubts.whole and put.state.operation_day not in self.doubts.days
+            ignored = frozenset() if known else frozenset({"DAY_VERSION"})
+            stored, computed = json_parts(event["PAYLOAD"], put.notice or "", ignored)
+            if stored != computed:
+                yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, computed)
+
+    def _in_turn(self, row: StoredRow, stored: Sequence[StoredRow]) -> None:
+        """Whether a message comes after the one before it, by its time and by its events (D-27)."""
+        at = row["APPLIED_AT"]
+        own = [event["EVENT_ID"] for event in stored if event["CREATED_AT"] == at]
+        if not own or not all(isinstance(number, int) for number in own):
+            return
+        if self._applied_at is not None and at < self._applied_at and max(own) <= self._event_id:
+            wanted = "a lower one: its events come before those of the message before it"
+            key, number = str(row["MSG_ID"]), row["APPLY_NO"]
+            self.found(Difference("message", MESSAGES.name, key, "APPLY_NO", number, wanted))
+        self._applied_at = at
+
+    def _in_order(self, event: StoredRow, *, after: bool) -> Iterator[Difference]:
+        """Ids of events rise with the messages, and within one with its flights (D-27)."""
+        number = event["EVENT_ID"]
+        if not after or number <= self._event_id:
+            key = f"msg/{number}"
+            wanted = f"more than {self._event_id}" if after else "another place among those of its message"
+            yield Difference("event", EVENTS.name, key, "EVENT_ID", number, wanted)
+
+    def is_anothers(self, at: datetime) -> bool:
+        """Whether an event was written by a sweep, or once more."""
+        republished = self.timeline.republished
+        return at in self.timeline.departures or (republished is not None and at <= republished)
+
+    def _says_nothing(self, event: StoredRow) -> bool:
+        flid = event["FLID"]
+        state = self.doubts.world.flights.get(flid)
+        relatives = set() if state is None else {child.flid for child in state.mafl}
+        if not self.doubts.flids.isdisjoint({flid, *relatives}):
+            return True
+        at = event["CREATED_AT"]
+        if isinstance(at, datetime) and at > max(self.timeline.departures, default=at - _MOMENT):
+            self.doubts.look_for_departures()
+        if at in self.doubts.departures:
+            return True
+        return not self.doubts.whole and (bool(relatives) or self._is_old(flid))
+
+    def _is_old(self, flid: int) -> bool:
+        """Whether a flight may have begun before the range."""
+        if flid not in self._old:
+            row = self.store.stored_flight(flid)
+            content = None if row is None else row["CONTENT"]
+            self._old[flid] = (
+                row is None
+                or self.doubts.began_before(row["CREATED_AT"])
+                or not isinstance(content, Mapping)
+                or "MAID" in content
+            )
+        return self._old[flid]
+
+
+def fitting(key: str, event: StoredRow) -> Iterator[Difference]:
+    """What of an event cannot be read, or does not fit to the rest of it."""
+    yield from unreadable("event", EVENTS, key, event)
+    for name, stored, wanted in of_event(event):
+        yield Difference("event", EVENTS.name, key, name, stored, wanted)

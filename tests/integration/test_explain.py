@@ -219,3 +219,22 @@ def test_the_versions_of_a_flight_with_values(msgx: Msgx) -> None:
     rows = msgx.ok("flights", "show", 1, "--history", "--json").json
     assert [row["CHANGED"] for row in rows[:2]] == [["GTDT"], ["MAFL"]]
     assert not any("VALUES" in row for row in rows)
+
+
+def test_one_with_effects_that_found_no_end(msgx: Msgx) -> None:
+    """D-02, D-05: it did what it decided; only the end is another, until somebody replays it."""
+    ids = done(msgx, schedule("DNLD", [fltr(1)]), flop(1, "GTDT", gate("A1")))
+    store = sqlite3.connect(msgx.folder / "data" / "store.db")
+    with store:
+        ended = "STATE = 'DEAD', ERROR_CODE = 'EXHAUSTED', REASON = 'cache-rejected'"
+        store.execute(f"UPDATE PROC_STATE SET {ended} WHERE MSG_ID = ?", (ids[1],))
+    store.close()
+    found = explained(msgx, ids[1])
+    assert (found["STATE"], found["RULES"][-1]["RESULT"]) == ("DEAD", "DEAD EXHAUSTED cache-rejected")
+    assert tag(found, 1, "GTDT") == (None, [{"GTNO": "1", "GATE": "A1"}])
+    assert "NOTE" not in found
+    msgx.ok("replay", ids[1], "--reason", "the cache is back")
+    msgx.ok("drain")
+    found = explained(msgx, ids[1])
+    assert (found["STATE"], "NOTE" in found) == ("SUCCEEDED", False)
+    assert msgx("verify").code == 0

@@ -92,9 +92,11 @@ def differs(row: Row, outcome: Outcome) -> str | None:
 
 
 def other(row: Row, decision: Decision | None) -> str | None:
-    """The same, of a decision."""
+    """The same, of a decision. One that was applied and found no end has what it decided apart (D-05)."""
     if decision is None:
         return None
+    if row.get("APPLIED_AT") is not None and row.get("ERROR_CODE") == "EXHAUSTED":
+        row = {**row, "STATE": MessageState.SUCCEEDED.value, "REASON": row.get("OUTCOME_REASON")}
     return differs(row, decision.change.outcome if isinstance(decision, Apply) else decision.outcome)
 
 

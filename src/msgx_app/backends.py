@@ -184,16 +184,13 @@ class Upgradable(Protocol):
         """What is there now."""
         ...
 
-    def close(self) -> None:
-        """Idempotent."""
-        ...
-
 
 def migrate_store(settings: Settings, clock: Clock) -> tuple[str | None, str | None]:
     """Make or upgrade the schema of the store; its revision before (None: there was none) and now."""
-    store = cast(Upgradable, open_store(settings, clock, create=True))
+    store = open_store(settings, clock, create=True)
     try:
-        return store.found_revision, store.schema_revision()
+        made = cast(Upgradable, store)
+        return made.found_revision, made.schema_revision()
     finally:
         store.close()
 

@@ -6,6 +6,7 @@ Drivers are imported when a URL asks for them, so that an installation needs onl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar, cast
 
@@ -187,12 +188,9 @@ class Upgradable(Protocol):
 
 def migrate_store(settings: Settings, clock: Clock) -> tuple[str | None, str | None]:
     """Make or upgrade the schema of the store; its revision before (None: there was none) and now."""
-    store = open_store(settings, clock, create=True)
-    try:
+    with closing(open_store(settings, clock, create=True)) as store:
         made = cast(Upgradable, store)
         return made.found_revision, made.schema_revision()
-    finally:
-        store.close()
 
 
 def open_cache(settings: Settings, clock: Clock) -> Cache:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -17,6 +18,7 @@ from msgx_app.http.front import Front
 from msgx_app.settings.network import Bind
 from msgx_cli import environment
 from msgx_core.errors import Transient
+from msgx_core.model.proc import NewMessage
 from msgx_core.ports.metrics import METRICS
 from processes import embedded_folder, msgx, wait_for
 from wire import flop, fltr, gate, schedule
@@ -57,6 +59,19 @@ def test_a_message_is_seen_in_every_metric_on_its_way() -> None:
     for name in found:
         base = name.split()[0]
         assert base in known or base.rsplit("_", 1)[0] in known, f"{base} is in no table"
+
+
+def test_the_age_of_the_head_is_told() -> None:
+    """R-076, R-431: the first that has not ended, since it was taken in; 0 without one."""
+    with http_room(settings_of(), active=False) as room:
+        name = "msgx_pipeline_backlog_oldest_unprocessed_seconds"
+        assert series(room)[name] == 0
+        assert room.store.acquire_lease("test", 60.0).granted
+        now = room.daemon.container.clock.now()
+        for number, age_s in ((1, 90), (2, 3_600)):
+            room.store.enqueue([NewMessage(number, now)], now - timedelta(seconds=age_s))
+        wait_for("a new count", lambda: series(room)[name] > 0)
+        assert 90 <= series(room)[name] < 150, "the head is the smallest id, not the longest here"
 
 
 def test_every_gauge_of_the_table_is_shown() -> None:

@@ -38,7 +38,7 @@ def exposed() -> set[str]:
 
 
 def test_what_the_code_counts_is_in_the_table() -> None:
-    """A name that is in no table would be dropped, unseen. `{…}` stands for several names."""
+    """R-446: a name that is in no table would be dropped, unseen. `{…}` stands for several names."""
     told = {name for text in sources() for name in _TOLD.findall(text)}
     assert len(told) > 20
     for name in told:
@@ -47,7 +47,7 @@ def test_what_the_code_counts_is_in_the_table() -> None:
 
 
 def test_what_is_in_the_table_is_told_by_the_code() -> None:
-    """No metric that nothing ever sets."""
+    """R-446: no metric that nothing ever sets."""
     text = "\n".join(sources())
     told = {*_TOLD.findall(text), *_READING.findall(text)}
     patterns = [re.escape(re.sub(r"\{[^}]*\}", "*", name)).replace(r"\*", "[a-z-]+") for name in told]

@@ -68,6 +68,7 @@ def test_the_code_has_the_settings_of_the_table_in_its_order() -> None:
 
 
 def test_every_setting_says_what_it_means_and_what_is_legal() -> None:
+    """R-446: the table of parameters that `msgx config show` prints."""
     for setting in catalogue().values():
         assert setting.spec.meaning
         assert setting.spec.kind.legal

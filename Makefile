@@ -27,11 +27,11 @@ help: ## list the targets
 demo: $(EMBEDDED) ## run a compressed airport day on the embedded set (ARGS=--once: drain it and exit)
 	@$(BIN)/python -m msgx_app.demo $(ARGS)
 
-test: $(TESTING) ## run the tests
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(TESTING) ## run the tests, several at a time (ARGS='-n 0': one by one)
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 deep: $(TESTING) ## run the tests, the long and random ones too
-	@MSGX_PROFILE=deep $(BIN)/python -m pytest -m "deep or not deep" $(ARGS)
+	@MSGX_PROFILE=deep $(BIN)/python -m pytest -n auto -v -m "deep or not deep" $(ARGS)
 
 lint: $(TESTING) ## check style, types and import direction
 	@$(BIN)/ruff check .

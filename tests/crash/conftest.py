@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from typing import Any
+
 import pytest
 
 from crashing.matrix import KINDS, Coverage
 from msgx_core.pipeline.steps import BOUNDARIES
 
 MEMORY, REAL = pytest.StashKey[Coverage](), pytest.StashKey[Coverage]()
+NOTHING = pickle.dumps([])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -25,6 +29,21 @@ def covered(pytestconfig: pytest.Config) -> Coverage:
 def killed(pytestconfig: pytest.Config) -> Coverage:
     """Crashes by `kill -9`, on the real set."""
     return pytestconfig.stash[REAL]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process that was handed some of the tests gives its counts to the one that tells them."""
+    if hasattr(session.config, "workeroutput"):
+        counted = [session.config.stash[key] for key in (MEMORY, REAL)]
+        session.config.workeroutput["crash"] = pickle.dumps(counted)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Such a process has ended."""
+    counted = pickle.loads(getattr(node, "workeroutput", {}).get("crash", NOTHING))
+    for key, found in zip((MEMORY, REAL), counted, strict=False):
+        node.config.stash[key].add(found)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -11,6 +11,7 @@ import random
 import shutil
 import sqlite3
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
@@ -117,12 +118,15 @@ def crash(prepared: Prepared, folder: Path, after_s: float) -> tuple[bool, list[
     return at_work, wrong
 
 
-def crash_often(prepared: Prepared, tmp_path: Path, times: int, chance: random.Random) -> None:
+def crash_often(
+    prepared: Prepared, tmp_path: Path, times: int, chance: random.Random, tell: Callable[[str], None]
+) -> None:
     """As many crashes as `times`, each at a random moment of a drain's work."""
     # Two at once are slower than the one that was measured: the moments are stretched a little.
     moments = [chance.uniform(prepared.starts_s, prepared.ends_s * 1.15) for _ in range(times)]
 
     def one(number: int) -> tuple[bool, list[str]]:
+        tell(f"{number} of {times} moments")
         return crash(prepared, tmp_path / f"crash-{number}", moments[number])
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -134,11 +138,15 @@ def crash_often(prepared: Prepared, tmp_path: Path, times: int, chance: random.R
 
 
 @pytest.mark.timeout(600)
-def test_killed_at_twenty_moments(prepared: Prepared, tmp_path: Path) -> None:
-    crash_often(prepared, tmp_path, 20, random.Random("twenty"))
+def test_killed_at_twenty_moments(
+    prepared: Prepared, tmp_path: Path, progress: Callable[[str], None]
+) -> None:
+    crash_often(prepared, tmp_path, 20, random.Random("twenty"), progress)
 
 
 @pytest.mark.deep
 @pytest.mark.timeout(1800)
-def test_killed_at_a_hundred_moments(prepared: Prepared, tmp_path: Path) -> None:
-    crash_often(prepared, tmp_path, 100, random.Random())
+def test_killed_at_a_hundred_moments(
+    prepared: Prepared, tmp_path: Path, progress: Callable[[str], None]
+) -> None:
+    crash_often(prepared, tmp_path, 100, random.Random(), progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -237,7 +237,7 @@ def test_flights_that_left_for_the_history_are_no_difference(system: System) -> 
 
 @pytest.mark.deep
 @pytest.mark.timeout(3600)
-def test_a_week_of_fifty_thousand_messages(tmp_path: Path) -> None:
+def test_a_week_of_fifty_thousand_messages(tmp_path: Path, progress: Callable[[str], None]) -> None:
     """D-36: no difference in a whole week with its sweeps, no message kept, each of ten changes found."""
     archive = FsspecArchive.in_folder(tmp_path / "archive")
     path = tmp_path / "store.db"
@@ -247,6 +247,7 @@ def test_a_week_of_fifty_thousand_messages(tmp_path: Path) -> None:
             sent += run(system, portion, portion=1000)
             system.clock.advance(timedelta(hours=3))
             gone += system.pipeline.sweep.run().archived
+            progress(f"{sent} messages")
         assert sent >= 50_000
         assert gone > 1000
         held: list[int] = []

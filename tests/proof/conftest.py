@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,9 +13,11 @@ from msgx_core.model.change import FlightQuery, FlightSnapshot
 from msgx_core.pipeline.remembered import Memory
 from services.postgres import POSTGRES, Tables, own_schema
 from tests.proof.machine import Proof
-from tests.proof.report import TALLIES
+from tests.proof.report import TALLIES, tally
 from tests.proof.stores import PostgresProof, Server, SqliteProof
 from tests.proof.teller import Teller, choices_of
+
+NOTHING = pickle.dumps({})
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +58,19 @@ def m(over: type[Proof], request: pytest.FixtureRequest) -> Iterator[Teller]:
     yield teller
     teller.teardown()
     over.tally.told.add(request.node.originalname)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process that was handed some of the tests gives its counts to the one that tells them."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["proof"] = pickle.dumps(TALLIES)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Such a process has ended."""
+    for name, found in pickle.loads(getattr(node, "workeroutput", {}).get("proof", NOTHING)).items():
+        tally(name).add(found)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from attrs import define, field
+from attrs import define, field, fields
 
 from msgx_core.pipeline.steps import Step
 from msgx_core.states.delivery import DELIVERY
@@ -57,6 +57,12 @@ class Tally:
             for (m, a, e, b), rule in TABLE.items()
             if not self.transitions[m, a, e, b]
         ]
+
+    def add(self, other: Tally) -> None:
+        """What another process has counted over the same store."""
+        for counted in (each.name for each in fields(Tally) if each.name != "name"):
+            mine, theirs = getattr(self, counted), getattr(other, counted)
+            setattr(self, counted, mine | theirs if isinstance(mine, set) else mine + theirs)
 
     def lines(self) -> Iterator[str]:
         """The report."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.proof.stores import PostgresProof
@@ -19,6 +21,6 @@ def test_random_walks(postgres: type[PostgresProof]) -> None:
 
 @pytest.mark.deep
 @pytest.mark.timeout(0)
-def test_long_random_walks(postgres: type[PostgresProof]) -> None:
+def test_long_random_walks(postgres: type[PostgresProof], progress: Callable[[str], None]) -> None:
     """The same, long and different each time."""
-    walk(postgres, walks=200, steps=120)
+    walk(postgres, walks=200, steps=120, tell=progress)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.proof.stores import SqliteProof
@@ -22,6 +24,6 @@ def test_random_walks() -> None:
 
 @pytest.mark.deep
 @pytest.mark.timeout(0)
-def test_long_random_walks() -> None:
+def test_long_random_walks(progress: Callable[[str], None]) -> None:
     """The same, long and different each time."""
-    walk(SqliteProof, walks=1500, steps=120)
+    walk(SqliteProof, walks=1500, steps=120, tell=progress)

@@ -26,8 +26,9 @@ from tests.proof import letters
 from tests.proof.invariants import check
 from tests.proof.oracle.messages import Message
 from tests.proof.oracle.types import Choices
-from tests.proof.plant.airport import OTHER, Books, Plant
+from tests.proof.plant.airport import OTHER, Plant
 from tests.proof.plant.look import Look
+from tests.proof.plant.parts import Books
 from tests.proof.plant.troubles import Trouble
 from tests.proof.report import Tally
 from tests.proof.rest import come_to_rest
@@ -46,10 +47,14 @@ CHOICES = st.builds(
 
 
 class Walk(RuleBasedStateMachine):
-    """`open_books` gives empty books; a test module sets it, and the tally of its store."""
+    """`open_books` gives empty books; a test module sets it, and the tally of its store.
+
+    `tell` hears how far it is, before each walk.
+    """
 
     open_books: ClassVar[Callable[[], Books]]
     tally: ClassVar[Tally]
+    tell: ClassVar[Callable[[str], None]] = staticmethod(lambda how_far: None)
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,6 +68,7 @@ class Walk(RuleBasedStateMachine):
     def an_airport_opens(self, choices: Choices, first: WireMessage | None = None) -> None:
         """Two instances, empty books, a mailbox; A holds the lease, and has the first schedule."""
         self.tally.walks += 1
+        type(self).tell(f"{self.tally.walks} walks, {len(self.tally.missing())} transitions not taken yet")
         self.plant = Plant(type(self).open_books(), choices, self.tally)
         self.plant.meanwhile = self._meanwhile
         self.plant.start("A")
@@ -191,8 +197,11 @@ class Walk(RuleBasedStateMachine):
             self.put(self.reserved.pop(), letters.fdel(1).numbered(5000 + self.new_id()))
 
 
-def walk(machine: type[Walk], *, walks: int, steps: int) -> None:
+def walk(
+    machine: type[Walk], *, walks: int, steps: int, tell: Callable[[str], None] = lambda how_far: None
+) -> None:
     """So many random walks of so many steps; the same ones each time in the profile `ci`."""
+    machine.tell = staticmethod(tell)
     wanted = settings(
         max_examples=walks, stateful_step_count=steps, suppress_health_check=list(HealthCheck), deadline=None
     )

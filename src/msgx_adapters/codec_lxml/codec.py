@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 
 from lxml import etree
@@ -60,20 +60,21 @@ class LxmlCodec:
 
 def _streamed(data: bytes) -> DecodedMessage:
     """META first, wherever it stands: nothing of a body can be read without its kind."""
-    for root, complete in grow(data):
-        if complete:
-            _check_root(root)
-        found = _find_meta(root, len(root) if complete else len(root) - 1)
-        if complete or found is not None:
-            break
-        _drop(root)
-    try:
-        meta = read_meta(root, found)
-    except Malformed:
-        # Whether the rest is well-formed comes first, as it does for small messages.
-        for root, _ in grow(data):
+    with closing(grow(data)) as growing:
+        for root, complete in growing:
+            if complete:
+                _check_root(root)
+            found = _find_meta(root, len(root) if complete else len(root) - 1)
+            if complete or found is not None:
+                break
             _drop(root)
-        raise
+        try:
+            meta = read_meta(root, found)
+        except Malformed:
+            # Whether the rest is well-formed comes first, as it does for small messages.
+            for root, _ in growing:
+                _drop(root)
+            raise
     kind = kind_of(meta.type, meta.styp)
     reader = reader_for(kind, meta)
     for root, complete in grow(data):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -44,21 +44,28 @@ def new_parser() -> etree.XMLParser:
     return etree.XMLParser(**_OPTIONS)
 
 
-def grow(data: bytes) -> Iterator[tuple[etree._Element, bool]]:
+def grow(data: bytes) -> Generator[tuple[etree._Element, bool], None, None]:
     """The root of a large document while it grows, then once more, complete (True).
 
     After each step all but the last child of an element are complete: the caller may take and delete them,
-    at the root and below it. A root that is not `MSG` shows up only when it is complete.
+    at the root and below it. A root that is not `MSG` shows up only when it is complete. When the generator
+    ends or is closed, the tree is gone.
     """
     parser = etree.XMLPullParser(events=("start",), tag="MSG", **_OPTIONS)
     root: etree._Element | None = None
-    for start in range(0, len(data), CHUNK_BYTES):
-        parser.feed(data[start : start + CHUNK_BYTES])
-        if root is None:
-            root = _first_root(parser)
+    try:
+        for start in range(0, len(data), CHUNK_BYTES):
+            parser.feed(data[start : start + CHUNK_BYTES])
+            if root is None:
+                root = _first_root(parser)
+            if root is not None:
+                yield root, False
+        root = parser.close()
+        yield root, True
+    finally:
+        # Parser and document hold each other until the collector comes by: the tree does not wait for that.
         if root is not None:
-            yield root, False
-    yield parser.close(), True
+            root.clear()
 
 
 def refuse_doctype(data: bytes) -> None:

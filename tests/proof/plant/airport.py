@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from attrs import define, field
 
@@ -17,7 +17,6 @@ from msgx_adapters.inbox_memory import MemoryInbox
 from msgx_adapters.outbound_memory import MemoryOutbound
 from msgx_core.errors import Fenced, Rejected, Transient
 from msgx_core.pipeline.pipeline import Extras, Pipeline
-from msgx_core.ports import Store
 from msgx_core.ports.bus import BusRecord
 from msgx_core.testing.clock import ManualClock
 from msgx_core.testing.wire import WireMessage
@@ -25,7 +24,7 @@ from tests.proof.oracle.books import Oracle
 from tests.proof.oracle.hearing import HEARD
 from tests.proof.oracle.messages import Message
 from tests.proof.oracle.types import Choices
-from tests.proof.plant.parts import SHANGHAI, HistoryShelf, config_of
+from tests.proof.plant.parts import SHANGHAI, Books, HistoryShelf, config_of
 from tests.proof.plant.taps import BusTap, CacheTap, CodecTap, InboxTap, StoreTap, Tap
 from tests.proof.plant.topics import Topics
 from tests.proof.plant.transitions import Watch
@@ -37,22 +36,6 @@ LEASE_S = 600.0
 OTHER = {"A": "B", "B": "A"}
 OTHERS = "2027-03-13 23:59:59"
 """The mark that others write."""
-
-
-class Books(Protocol):
-    """Where the data are: how a process opens them, how a test reads them, and the clock of their lease."""
-
-    def open(self) -> Store:
-        """A store as a process that starts has it, on the same data."""
-        ...
-
-    def rows(self, sql: str) -> list[dict[str, Any]]:
-        """Rows through a connection of the test's own, names in upper case."""
-        ...
-
-    def expire_lease(self) -> None:
-        """The lease has run out."""
-        ...
 
 
 @define

@@ -1,9 +1,10 @@
-"""Parts of the plant: its configuration, and a history store that may withhold its confirmation."""
+"""Parts of the plant: how it asks for data, its configuration, a history store that may confirm nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from attrs import define, field
@@ -11,7 +12,7 @@ from attrs import define, field
 from msgx_core.model.schedule import DnldCoverage
 from msgx_core.model.sis import whitelist
 from msgx_core.pipeline.pipeline import PipelineConfig
-from msgx_core.ports import HistoryRecord
+from msgx_core.ports import HistoryRecord, Store
 from msgx_core.rules.policy import MissingFlight, Policy
 from msgx_core.rules.retry import RetryPolicy, WritebackPolicy
 from tests.proof.oracle import messages as told
@@ -19,6 +20,22 @@ from tests.proof.oracle import outbox, writeback
 from tests.proof.oracle.types import Choices
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
+
+
+class Books(Protocol):
+    """Where the data are: how a process opens them, how a test reads them, and the clock of their lease."""
+
+    def open(self) -> Store:
+        """A store as a process that starts has it, on the same data."""
+        ...
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Rows through a connection of the test's own, names in upper case."""
+        ...
+
+    def expire_lease(self) -> None:
+        """The lease has run out."""
+        ...
 
 
 @define

@@ -45,6 +45,12 @@ class Coverage:
         self.crashes += 1
         self.kinds[step].add(name)
 
+    def add(self, other: Coverage) -> None:
+        """What another process has counted."""
+        self.crashes += other.crashes
+        for step, names in other.kinds.items():
+            self.kinds[step] |= names
+
 
 @cache
 def undisturbed(name: str) -> Undisturbed:

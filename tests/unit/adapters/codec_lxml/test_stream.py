@@ -138,6 +138,35 @@ def test_ten_megabytes_in_less_than_a_hundred(tmp_path: Path, type_: str) -> Non
     assert int(done.stdout) < (100 if type_ == "SCHD" else 40)
 
 
+KEPT = """
+import gc
+from pathlib import Path
+from msgx_adapters.codec_lxml import LxmlCodec
+
+def kib():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+gc.disable()
+meta = "<META><SNDR>A</SNDR><SEQN>1</SEQN><DTTM>20270314060000</DTTM><TYPE>FLOP</TYPE><STYP>GTDT</STYP></META>"
+gates = '<GTDT GTNO="1"><GATE>1</GATE></GTDT>' * 100_000
+codec, raw = LxmlCodec(), f"<MSG>{meta}<FLOP><FLID>1</FLID>{gates}</FLOP></MSG>".encode()
+codec.decode(raw)
+before = kib()
+for _ in range(4):
+    codec.decode(raw)
+print((kib() - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
+def test_a_tree_is_gone_when_its_message_is_read() -> None:
+    """R-460: not only when Python's collector comes by, which nothing calls while messages are just read."""
+    paths = {"PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KEPT], check=True, capture_output=True, env=paths, text=True)
+    assert int(done.stdout) < 40
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("records", [1, 4000])
 def test_speed_against_the_floor(records: int) -> None:

@@ -148,9 +148,9 @@ def kib():
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
 
 gc.disable()
-meta = "<META><SNDR>A</SNDR><SEQN>1</SEQN><DTTM>20270314060000</DTTM><TYPE>FLOP</TYPE><STYP>GTDT</STYP></META>"
+meta = "<SNDR>A</SNDR><SEQN>1</SEQN><DTTM>20270314060000</DTTM><TYPE>FLOP</TYPE><STYP>GTDT</STYP>"
 gates = '<GTDT GTNO="1"><GATE>1</GATE></GTDT>' * 100_000
-codec, raw = LxmlCodec(), f"<MSG>{meta}<FLOP><FLID>1</FLID>{gates}</FLOP></MSG>".encode()
+codec, raw = LxmlCodec(), f"<MSG><META>{meta}</META><FLOP><FLID>1</FLID>{gates}</FLOP></MSG>".encode()
 codec.decode(raw)
 before = kib()
 for _ in range(4):

@@ -13,6 +13,9 @@ BENCHING     := $(VENV)/.installed-bench
 MUTATING     := $(VENV)/.installed-mutation
 INSTALL      := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# What is compiled once need not be compiled anew by each process; `make clean` removes it.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -31,12 +34,12 @@ test: $(TESTING) ## run the tests, several at a time (ARGS='-n 0': one by one)
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 deep: $(TESTING) ## run the tests, the long and random ones too
-	@MSGX_PROFILE=deep $(BIN)/python -m pytest -n auto -v -m "deep or not deep" $(ARGS)
+	@MSGX_PROFILE=deep $(BIN)/python -m pytest -n auto -v --timeout 1800 -m "deep or not deep" $(ARGS)
 
 lint: $(TESTING) ## check style, types and import direction
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy --num-workers auto
 	@$(BIN)/lint-imports
 
 format: $(TESTING) ## put the code in its standard form

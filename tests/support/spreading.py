@@ -21,19 +21,23 @@ class Company(enum.IntEnum):
 
     ANY = 0
     CALM = 1
-    """Servers are frozen and killed, and answers are due in seconds: beside others that mostly wait, too."""
+    """Servers are frozen and killed, or an answer is due in seconds: beside others that mostly wait."""
     NONE = 2
     """What the machine gets done in a time is measured."""
 
 
 COMPANY: Mapping[str, Company] = {
     "tests/crash/test_random_moments.py": Company.NONE,
+    "tests/integration/test_daemon_*.py": Company.CALM,
     "tests/integration/test_http_load.py": Company.NONE,
     "tests/integration/test_http_real.py": Company.CALM,
     "tests/integration/test_kafka_*.py": Company.CALM,
     "tests/integration/test_*_outages.py": Company.CALM,
     "tests/integration/test_real_*.py": Company.CALM,
     "tests/soak/test_short.py": Company.NONE,
+    "tests/unit/adapters/store_sqlite/test_speed.py": Company.CALM,
+    "tests/unit/app/cli/test_help.py": Company.CALM,
+    "tests/unit/app/simulator/test_big_schedule.py": Company.CALM,
 }
 """Of all others: any."""
 

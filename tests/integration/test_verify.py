@@ -253,11 +253,12 @@ def test_a_week_of_fifty_thousand_messages(tmp_path: Path, progress: Callable[[s
         held: list[int] = []
         sizes: list[int] = [resident_mib()]
 
-        def progress(done: int) -> None:
+        def look(done: int) -> None:
             held.append(decoded_messages())
             sizes.append(resident_mib())
+            progress(f"{done} messages verified")
 
-        report, found = verified(system, progress=progress)
+        report, found = verified(system, progress=look)
         print(f"{report.messages} messages, {report.flights} flights; MiB before, while, after: {sizes}")
         assert found == []
         assert report.messages > 40_000

@@ -25,6 +25,7 @@ from msgx_core.testing.store_contract_retention import RetentionContract
 from msgx_core.testing.store_contract_roundtrip import RoundTripContract
 from msgx_core.testing.store_contract_sweeping import SweepingContract
 from msgx_core.testing.store_contract_tokens import TokenContract
+from msgx_core.testing.store_contract_turns import TurnContract
 from msgx_core.testing.store_contract_views import ViewContract
 from msgx_core.testing.store_contract_writebacks import WritebackContract
 from services.postgres import POSTGRES, Tables, empty, own_schema
@@ -72,6 +73,10 @@ class TestLeases(LeaseContract):
 
 
 class TestMessages(MessageContract):
+    pass
+
+
+class TestTurns(TurnContract):
     pass
 
 

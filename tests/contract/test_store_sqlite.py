@@ -29,6 +29,7 @@ from msgx_core.testing.store_contract_retention import RetentionContract
 from msgx_core.testing.store_contract_roundtrip import RoundTripContract
 from msgx_core.testing.store_contract_sweeping import SweepingContract
 from msgx_core.testing.store_contract_tokens import TokenContract
+from msgx_core.testing.store_contract_turns import TurnContract
 from msgx_core.testing.store_contract_views import ViewContract
 from msgx_core.testing.store_contract_writebacks import WritebackContract
 
@@ -98,6 +99,10 @@ class TestLeases(LeaseContract):
 
 
 class TestMessages(MessageContract):
+    pass
+
+
+class TestTurns(TurnContract):
     pass
 
 

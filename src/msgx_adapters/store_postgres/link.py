@@ -40,6 +40,9 @@ class Refused(Exception):
         self.refusal = refusal
 
 
+Asked = tuple[Statement, Sequence[Encoded]]
+Answer = list[Row] | Refused
+
 Patience = Callable[[float], float]
 """Given how many seconds a wait has lasted, how many more to wait; raises when it is enough."""
 
@@ -49,7 +52,8 @@ class Link:
 
     def __init__(self, raw: PGconn) -> None:
         self._raw = raw
-        self._known: dict[Statement, bytes] = {}
+        # By name: a statement that is made anew from the same text is prepared already.
+        self._known: set[bytes] = set()
         self._shapes: dict[Statement, list[tuple[str, Callable[[bytes], Any]]]] = {}
         raw.nonblocking = 1
         self._poll = select.poll()
@@ -84,11 +88,10 @@ class Link:
         data = [value[0] for value in values]
         formats = [value[1] for value in values]
         if prepare:
-            name = self._known.get(statement)
-            if name is None:
-                name = statement.unique_name
+            name = statement.unique_name
+            if name not in self._known:
                 self._exchange(lambda: self._raw.send_prepare(name, statement.sql), patience)
-                self._known[statement] = name
+                self._known.add(name)
             result = self._exchange(
                 lambda: self._raw.send_query_prepared(name, data, formats, BINARY_FORMAT), patience
             )
@@ -98,6 +101,60 @@ class Link:
                 patience,
             )
         return self._rows(statement, result)
+
+    def knows(self, *statements: Statement) -> bool:
+        """Whether the server has these prepared on this connection."""
+        return all(statement.unique_name in self._known for statement in statements)
+
+    def two(
+        self, first: Asked, second: Asked, patience: Patience, meanwhile: Callable[[], None]
+    ) -> list[Answer]:
+        """Run two prepared statements, each in a transaction of its own, the second after the first.
+
+        Both are sent before anything is waited for; `meanwhile` runs then. Each answer is the rows or the
+        refusal. `Lost` when nobody knows what has become of them.
+        """
+        raw = self._raw
+        try:
+            raw.enter_pipeline_mode()
+            for statement, values in (first, second):
+                data, formats = [value[0] for value in values], [value[1] for value in values]
+                raw.send_query_prepared(statement.unique_name, data, formats, BINARY_FORMAT)
+                raw.pipeline_sync()
+            waited_from = time.monotonic()
+            if raw.flush():
+                self._send_all(patience, waited_from)
+            meanwhile()
+            results = [self._until_sync(patience) for _ in range(2)]
+            raw.exit_pipeline_mode()
+        except psycopg.Error as error:
+            raise Lost("store", " ".join(str(error).split())) from error
+        return [
+            self._answer(asked[0], result) for asked, result in zip((first, second), results, strict=True)
+        ]
+
+    def _until_sync(self, patience: Patience) -> PGresult | None:
+        """What one of several statements came to."""
+        waited_from = time.monotonic()
+        found: PGresult | None = None
+        while True:
+            while self._raw.is_busy():
+                self._await(self._poll, patience, waited_from)
+                self._raw.consume_input()
+            result = self._raw.get_result()
+            if self._raw.status == pq.ConnStatus.BAD:
+                raise Lost("store", _words(self._raw))
+            if result is None:
+                continue
+            if result.status == pq.ExecStatus.PIPELINE_SYNC:
+                return found
+            found = result if found is None else found
+
+    def _answer(self, statement: Statement, result: PGresult | None) -> Answer:
+        try:
+            return self._rows(statement, self._checked(result))
+        except Refused as refused:
+            return refused
 
     def script(self, sql: str, patience: Patience) -> None:
         """Run several statements without parameters in one transaction."""

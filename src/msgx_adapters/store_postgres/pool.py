@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from msgx_adapters.store_postgres.remedies import not_let_in
 from msgx_adapters.store_postgres.statement import Statement, statement
 from msgx_adapters.store_postgres.target import Target
 from msgx_adapters.store_postgres.values import encoded
-from msgx_core.errors import MsgxError, Transient
+from msgx_core.errors import Conflict, MsgxError, Transient
 
 MAX_LINKS = 12
 _TRIES = 3
@@ -69,6 +69,39 @@ class Pool:
                 if tries < _TRIES and self._may_run_again(error, prepare=prepare):
                     continue
                 raise translated(error.refusal, epoch, self.target.account) from error
+
+    def two(
+        self,
+        first: tuple[Statement, Mapping[str, Any]],
+        second: tuple[Statement, Mapping[str, Any]],
+        *,
+        epoch: int | None,
+        meanwhile: Callable[[], None],
+    ) -> tuple[list[Row], list[Row] | Conflict] | None:
+        """Two statements at once, each a transaction: the rows of both; the second may answer `Conflict`.
+
+        None when that is not to be had now: nothing was asked then, or the first was rolled back and may run
+        again. Raises as `rows` does; then any of the two may have taken place.
+        """
+        (one, its_values), (other, other_values) = first, second
+        with self._link() as link:
+            if not self._prepare or not link.knows(one, other):
+                return None
+            asked = (
+                (one, [encoded(its_values[name]) for name in one.parameters]),
+                (other, [encoded(other_values[name]) for name in other.parameters]),
+            )
+            done, then = link.two(*asked, self._patience(), meanwhile)
+        if isinstance(done, Refused):
+            if self._may_run_again(done, prepare=True):
+                return None
+            raise translated(done.refusal, epoch, self.target.account) from done
+        if not isinstance(then, Refused):
+            return done, then
+        error = translated(then.refusal, epoch, self.target.account)
+        if isinstance(error, Conflict):
+            return done, error
+        raise error from then
 
     def script(self, sql: str) -> None:
         """Run a script in one transaction."""

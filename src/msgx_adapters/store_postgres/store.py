@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from msgx_adapters.store_postgres import schema as schemas
-from msgx_adapters.store_postgres.applying import ApplyingRole
 from msgx_adapters.store_postgres.evidence import EvidenceRole
 from msgx_adapters.store_postgres.inspecting import InspectionRole
 from msgx_adapters.store_postgres.jobs import JobRole
 from msgx_adapters.store_postgres.keeping import KeepingRole
 from msgx_adapters.store_postgres.leases import LeaseRole
-from msgx_adapters.store_postgres.messages import MessageRole
 from msgx_adapters.store_postgres.operator import OperatorRole
 from msgx_adapters.store_postgres.outages import OutageRole
 from msgx_adapters.store_postgres.outbox import OutboxRole
@@ -24,6 +22,7 @@ from msgx_adapters.store_postgres.statement import statements
 from msgx_adapters.store_postgres.sweeping import SweepingRole
 from msgx_adapters.store_postgres.target import Target
 from msgx_adapters.store_postgres.tokens import TokenRole
+from msgx_adapters.store_postgres.turns import TurnRole
 from msgx_adapters.store_postgres.views import ViewRole
 from msgx_adapters.store_postgres.writebacks import WritebackRole
 
@@ -32,9 +31,8 @@ Prepared = Literal["auto", "off"]
 
 class PostgresStore(
     LeaseRole,
-    MessageRole,
     ReadingRole,
-    ApplyingRole,
+    TurnRole,
     WritebackRole,
     OutboxRole,
     OutageRole,

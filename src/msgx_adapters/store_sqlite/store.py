@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgx_adapters.store_sqlite import schema
-from msgx_adapters.store_sqlite.applying import ApplyingRole
 from msgx_adapters.store_sqlite.connection import Connection
 from msgx_adapters.store_sqlite.evidence import EvidenceRole
 from msgx_adapters.store_sqlite.inspecting import InspectionRole
 from msgx_adapters.store_sqlite.jobs import JobRole
 from msgx_adapters.store_sqlite.keeping import KeepingRole
 from msgx_adapters.store_sqlite.leases import LeaseRole
-from msgx_adapters.store_sqlite.messages import MessageRole
 from msgx_adapters.store_sqlite.operator import OperatorRole
 from msgx_adapters.store_sqlite.outages import OutageRole
 from msgx_adapters.store_sqlite.outbox import OutboxRole
@@ -22,6 +20,7 @@ from msgx_adapters.store_sqlite.requests import RequestRole
 from msgx_adapters.store_sqlite.retention import RetentionRole
 from msgx_adapters.store_sqlite.sweeping import SweepingRole
 from msgx_adapters.store_sqlite.tokens import TokenRole
+from msgx_adapters.store_sqlite.turns import TurnRole
 from msgx_adapters.store_sqlite.views import ViewRole
 from msgx_adapters.store_sqlite.writebacks import WritebackRole
 from msgx_core.errors import ConfigError
@@ -29,9 +28,8 @@ from msgx_core.errors import ConfigError
 
 class SqliteStore(
     LeaseRole,
-    MessageRole,
     ReadingRole,
-    ApplyingRole,
+    TurnRole,
     WritebackRole,
     OutboxRole,
     OutageRole,

@@ -83,6 +83,15 @@ class Holder:
     raw_digest: str | None
 
 
+@frozen
+class Turn:
+    """③ of one message, and what became of binding the next: bound, held by another, or not the head."""
+
+    done: bool
+    bound: bool
+    holder: Holder | None = None
+
+
 class AbandonReason(enum.Enum):
     """Why automatic write-back stopped (IMP §6.2)."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import takewhile
 
-from attrs import frozen
+from attrs import define, frozen
 
 from msgx_core.errors import CodecError, MessageError
 from msgx_core.model.message import DecodedMessage
-from msgx_core.model.proc import MessageState, ProcRow
+from msgx_core.model.proc import Binding, MessageState, ProcRow, Turn
+from msgx_core.pipeline.desk import Decision
 from msgx_core.pipeline.heads import is_blank
 from msgx_core.ports.codec import RawText
 from msgx_core.ports.inbox import Inbox
@@ -23,12 +25,22 @@ SMALL = 2**16
 """Bytes of a text that is fetched together with others; a longer one is fetched when its turn comes."""
 
 
-@frozen
+@define
 class Ready:
-    """A text that was fetched and decoded before its turn."""
+    """A head made ready before its turn: fetched and decoded, and more while the one before it ended.
 
+    `following()` is the next one, if it is ready by now. `turn` tells whether it is bound, `decision` what
+    was decided about it when the memory had `age`.
+    """
+
+    head: ProcRow
     raw: RawText
     message: DecodedMessage
+    binding: Binding
+    following: Callable[[], Ready | None] = lambda: None
+    turn: Turn | None = None
+    decision: Decision | None = None
+    age: int = -1
 
 
 @frozen
@@ -37,9 +49,10 @@ class Ahead:
 
     inbox: Inbox
     decode: Callable[[RawText], DecodedMessage]
+    bound: Callable[[int, DecodedMessage, RawText], Binding]
     telemetry: Telemetry
 
-    def ready(self, heads: Sequence[ProcRow]) -> Generator[tuple[ProcRow, Ready]]:
+    def ready(self, heads: Sequence[ProcRow]) -> Generator[Ready]:
         """Heads that nothing has happened to yet, in this order, with their texts.
 
         Ends before the first that is not to be had like that: too long, gone, not to be read or decoded, or
@@ -50,22 +63,29 @@ class Ahead:
             return
         with self.telemetry.stage("fetch"):
             texts = self.inbox.fetch_small([head.msg_id for head in fresh], SMALL)
-        raws = list(takewhile(lambda raw: not is_blank(raw), (texts.get(head.msg_id) for head in fresh)))
+        there = list(takewhile(lambda head: not is_blank(texts.get(head.msg_id)), fresh))
         with ThreadPoolExecutor(1, "decode") as beside:
-            coming = beside.submit(self._decoded, raws[0]) if raws else None
-            for head, following in zip(fresh, [*raws[1:], None], strict=False):
-                ready = None if coming is None else coming.result()
+            coming = [beside.submit(self._made, head, texts[head.msg_id]) for head in there[:1]]
+            for number in range(len(there)):
+                ready = coming.pop().result()
                 if ready is None:
                     return
-                coming = None if following is None else beside.submit(self._decoded, following)
-                yield head, ready
+                for head in there[number + 1 : number + 2]:
+                    coming = [beside.submit(self._made, head, texts[head.msg_id])]
+                    ready.following = partial(_if_done, coming[0])
+                yield ready
 
-    def _decoded(self, raw: RawText | None) -> Ready | None:
+    def _made(self, head: ProcRow, raw: RawText) -> Ready | None:
         """None where it is not to be decoded: that is told when its turn comes."""
         try:
-            return None if raw is None else Ready(raw, self.decode(raw))
+            message = self.decode(raw)
+            return Ready(head, raw, message, self.bound(head.msg_id, message, raw))
         except (MessageError, CodecError):
             return None
+
+
+def _if_done(coming: Future[Ready | None]) -> Ready | None:
+    return coming.result() if coming.done() else None
 
 
 def _is_fresh(head: ProcRow) -> bool:

@@ -8,12 +8,18 @@ from collections.abc import Sequence
 from msgx_core.errors import CodecError
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.change import FlightPut
+from msgx_core.model.flight import FlightState
 from msgx_core.model.identity import Identity
 from msgx_core.model.message import DecodedMessage
-from msgx_core.model.proc import Binding, Holder
+from msgx_core.model.proc import Binding, Holder, ProcRow
+from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
 from msgx_core.pipeline.desk import Close, skipped
 from msgx_core.ports.cache import CacheEntry, CacheGone, CachePut
 from msgx_core.ports.codec import RawText
+from msgx_core.rules.coverage import parse_coverage
+from msgx_core.rules.policy import Policy
+from msgx_core.rules.render import flight_document, to_json
+from msgx_core.rules.snapshot_log import LogContext, bare_rows
 
 
 def is_blank(raw: RawText | None) -> bool:
@@ -64,3 +70,19 @@ def entries(puts: Sequence[FlightPut]) -> list[CacheEntry]:
 def cause_text(error: CodecError) -> str | None:
     """The exception behind a fault of ours, in few words."""
     return None if error.__cause__ is None else str(error.__cause__)[:400] or None
+
+
+def entry_of(state: FlightState, policy: Policy) -> CacheEntry:
+    """What the cache is told about a flight as the store has it."""
+    if state.is_live:
+        document = to_json(flight_document(state, policy))
+        return CachePut(state.flid, state.version, state.operation_day, document)
+    return CacheGone(state.flid, state.version, state.operation_day)
+
+
+def replay_skipped(head: ProcRow, policy: Policy) -> tuple[SnapshotLogRow, ...]:
+    """A schedule that only had to be finished leaves that trace (D-13)."""
+    if head.type != "SCHD" or head.styp not in ("DNLD", "RESP"):
+        return ()
+    shared = LogContext(head.msg_id, head.received_at or head.enqueued_at)
+    return bare_rows(shared, parse_coverage(head.coverage), SnapshotResult.REPLAY_SKIPPED, policy)

@@ -7,27 +7,33 @@ from contextlib import AbstractContextManager, nullcontext
 
 from attrs import evolve, field, frozen
 
-from msgx_core.errors import CodecError, Malformed, MessageError, MsgxError, Rejected
+from msgx_core.errors import CodecError, Conflict, Malformed, MessageError, MsgxError, Rejected
 from msgx_core.model.change import Change
-from msgx_core.model.flight import FlightState
-from msgx_core.model.message import DecodedMessage
-from msgx_core.model.proc import Binding, MessageState, Outcome, ProcRow
-from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
+from msgx_core.model.message import DecodedMessage, MsgKind
+from msgx_core.model.proc import Binding, Holder, MessageState, Outcome, ProcRow, Turn
+from msgx_core.model.schedule import SnapshotLogRow
 from msgx_core.pipeline.ahead import Ahead, Ready
 from msgx_core.pipeline.desk import Close, Decision, Desk, Work, dead
 from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.handlers import decide
-from msgx_core.pipeline.heads import binding_of, cause_text, duplicate, entries, is_blank
+from msgx_core.pipeline.heads import (
+    binding_of,
+    cause_text,
+    duplicate,
+    entries,
+    entry_of,
+    is_blank,
+    replay_skipped,
+)
 from msgx_core.pipeline.remembered import Memory
 from msgx_core.pipeline.steps import Step, no_step
-from msgx_core.ports.cache import Cache, CacheEntry, CacheGone, CachePut
+from msgx_core.ports.cache import Cache, CacheEntry
 from msgx_core.ports.codec import Codec, RawText
 from msgx_core.ports.inbox import Inbox
-from msgx_core.rules.coverage import parse_coverage
 from msgx_core.rules.policy_text import parse_grounds, policy_digest, with_grounds
-from msgx_core.rules.render import flight_document, to_json
 from msgx_core.rules.retry import RetryPolicy
-from msgx_core.rules.snapshot_log import LogContext, bare_rows
+
+_FORESEEABLE = frozenset({MsgKind.FLOP, MsgKind.FDEL})
 
 
 @frozen
@@ -62,7 +68,7 @@ class MessageProcessor:
 
     @ahead.default
     def _makes_ready(self) -> Ahead:
-        return Ahead(self.inbox, self._decode, self.desk.telemetry)
+        return Ahead(self.inbox, self._decode, self._bound, self.desk.telemetry)
 
     @_policy.default
     def _digest(self) -> str:
@@ -113,15 +119,23 @@ class MessageProcessor:
             message = self._decode(raw) if ready is None else ready.message
         except MessageError as error:
             return self._close(head, Close(dead(error)))
-        binding = self._bound(head.msg_id, message, raw)
+        binding = self._bound(head.msg_id, message, raw) if ready is None else ready.binding
         if head.identity_key is None:
-            holder = self.desk.store.bind(binding, self.desk.clock.now(), as_head=True)
+            holder = self._bind(binding, None if ready is None else ready.turn)
             self.on_step(Step.BOUND)
             if holder is not None:
                 return self._close(head, duplicate(head.msg_id, holder, binding), binding)
         work = evolve(self._work(head, message, raw, started_s), archive_key=key)
         with self.lock:
-            return self._settle(head, work, binding)
+            return self._settle(head, work, binding, ready)
+
+    def _bind(self, binding: Binding, turn: Turn | None) -> Holder | None:
+        """Bind, unless that was done as the message before ended; `Conflict` if it is not the head."""
+        if turn is None:
+            return self.desk.store.bind(binding, self.desk.clock.now(), as_head=True)
+        if not turn.bound:
+            raise Conflict(f"message {binding.msg_id} is not the head")
+        return turn.holder
 
     def _fetch(self, head: ProcRow, ready: Ready | None) -> tuple[RawText | None, str | None]:
         """The raw text, and its key in the archive: kept before ①, outside all transactions (D-36)."""
@@ -141,11 +155,10 @@ class MessageProcessor:
 
         return Work(head.msg_id, message, head.received_at or head.enqueued_at, started_s, locate)
 
-    def _settle(self, head: ProcRow, work: Work, binding: Binding) -> MessageState:
-        try:
-            decision = self._decide(work, self._at_work)
-        except MessageError as error:
-            decision = Close(dead(error))
+    def _settle(self, head: ProcRow, work: Work, binding: Binding, ready: Ready | None) -> MessageState:
+        decision = None if ready is None or ready.age != self.memory.age else ready.decision
+        if decision is None:
+            decision = self._decided(work)
         if isinstance(decision, Close):
             return self._close(head, evolve(decision, log=_keyed(decision.log, work)), binding)
         self.on_step(Step.DECIDED)
@@ -153,7 +166,37 @@ class MessageProcessor:
         self._apply(evolve(decision.change, coverage=grounds))
         self.on_step(Step.APPLIED)
         self._write_cache(entries(decision.change.flights))
+        following = None if ready is None or decision.log else ready.following()
+        if following is not None:
+            return self._finish_and_go_on(head, following)
         return self._finish(head, _keyed(decision.log, work))
+
+    def _finish_and_go_on(self, head: ProcRow, following: Ready) -> MessageState:
+        """③, and the next message is bound and decided about while the store is at it."""
+        with self.desk.telemetry.stage("finish"):
+            following.turn = self.desk.store.finish_then_bind(
+                head.msg_id, following.binding, self.desk.clock.now(), lambda: self._foresee(following)
+            )
+        self.on_step(Step.FINISHED)
+        self._count(MessageState.SUCCEEDED, None)
+        return MessageState.SUCCEEDED
+
+    def _foresee(self, ready: Ready) -> None:
+        """Decide before its turn, where nothing but its flight and its sender decides. Raises nothing."""
+        if ready.message.kind not in _FORESEEABLE:
+            return
+        try:
+            work = self._work(ready.head, ready.message, ready.raw, self.desk.clock.monotonic_s())
+            ready.decision, ready.age = self._decided(work), self.memory.age
+        except Exception:
+            # Whatever it is, it comes again when it is decided in its turn, and is told then.
+            ready.decision = None
+
+    def _decided(self, work: Work) -> Decision:
+        try:
+            return self._decide(work, self._at_work)
+        except MessageError as error:
+            return Close(dead(error))
 
     def _apply(self, change: Change) -> None:
         try:
@@ -169,8 +212,8 @@ class MessageProcessor:
         """A head that was applied before is not applied again: ② from the stored state, then ③ (D-02)."""
         with self.lock:
             states = self.desk.store.touched_by(head.msg_id)
-            self._write_cache([self._entry(state) for state in states])
-            return self._finish(head, self._replay_skipped(head))
+            self._write_cache([entry_of(state, self.desk.policy) for state in states])
+            return self._finish(head, replay_skipped(head, self.desk.policy))
 
     def _write_cache(self, entries: Sequence[CacheEntry]) -> None:
         if entries:
@@ -246,21 +289,6 @@ class MessageProcessor:
 
     def _bound(self, msg_id: int, message: DecodedMessage, raw: RawText) -> Binding:
         return binding_of(msg_id, message, raw, include_day=self.desk.policy.include_day_boundary)
-
-    def _entry(self, state: FlightState) -> CacheEntry:
-        if state.is_live:
-            document = to_json(flight_document(state, self.desk.policy))
-            return CachePut(state.flid, state.version, state.operation_day, document)
-        return CacheGone(state.flid, state.version, state.operation_day)
-
-    def _replay_skipped(self, head: ProcRow) -> tuple[SnapshotLogRow, ...]:
-        """A schedule that only had to be finished leaves that trace (D-13)."""
-        if head.type != "SCHD" or head.styp not in ("DNLD", "RESP"):
-            return ()
-        shared = LogContext(head.msg_id, head.received_at or head.enqueued_at)
-        return bare_rows(
-            shared, parse_coverage(head.coverage), SnapshotResult.REPLAY_SKIPPED, self.desk.policy
-        )
 
 
 def _keyed(log: Sequence[SnapshotLogRow], work: Work) -> tuple[SnapshotLogRow, ...]:

@@ -113,8 +113,8 @@ class Pump:
         tick: Tick | None = None
         done = 0
         with closing(self.processor.ahead.ready(heads)) as coming:
-            for head, ready in coming:
-                tick = self._carry(head, ready)
+            for ready in coming:
+                tick = self._carry(ready.head, ready)
                 done += tick.done
                 if not tick.done or stop() or (self.keys is not None and self.keys.due):
                     break

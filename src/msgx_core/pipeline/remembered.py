@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from msgx_core.model.change import Change, FlightQuery, FlightSnapshot
 from msgx_core.model.flight import FlightState
@@ -32,16 +32,18 @@ class Family:
     generations: Mapping[date, int]
 
 
-@frozen
+@define
 class Memory:
     """Answers queries about single flights; for one thread at a time, under the lock of D-01.
 
     `ask` is the store. `learn` is told each change that the store has committed, `forget` that anything may
-    have happened: a change whose end is unknown, a takeover, flights that the sweep removes.
+    have happened: a change whose end is unknown, a takeover, flights that the sweep removes. `age` is how
+    often it has forgotten: what was decided at another age is to be decided again.
     """
 
     ask: Callable[[FlightQuery], FlightSnapshot]
     most: int = FLIGHTS
+    age: int = 0
     _families: OrderedDict[int, Family] = field(init=False, factory=OrderedDict)
     _senders: OrderedDict[str, SenderMark | None] = field(init=False, factory=OrderedDict)
 
@@ -72,6 +74,7 @@ class Memory:
 
     def forget(self) -> None:
         """Know nothing any more."""
+        self.age += 1
         self._families.clear()
         self._senders.clear()
 

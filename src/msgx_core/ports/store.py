@@ -8,7 +8,7 @@ not hold the lease any more (D-34). Safe to call from several threads. Times are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -25,6 +25,7 @@ from msgx_core.model.proc import (
     NewMessage,
     Outcome,
     ProcRow,
+    Turn,
     WritebackDue,
 )
 from msgx_core.model.request import Request, RequestSlot
@@ -171,6 +172,16 @@ class Effects(Protocol):
         """③ `SUCCEEDED` with write-back intent; closes the bound request as `DONE`. Ends TRYING. Fenced.
 
         Only where applied and unfinished; False: nothing written.
+        """
+        ...
+
+    def finish_then_bind(
+        self, msg_id: int, following: Binding, now: datetime, meanwhile: Callable[[], None]
+    ) -> Turn:
+        """`finish`, then `bind` of another message as head: two transactions in this order, in one go.
+
+        `meanwhile` runs while the store works, or between the two, now and then twice; it raises nothing. A
+        message that is not the head is not bound. When this raises, either may have taken place. Fenced.
         """
         ...
 

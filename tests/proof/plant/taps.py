@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
 
 from attrs import define
 
 from msgx_core.errors import Rejected, Transient
+from msgx_core.model.proc import Binding, Turn
+from msgx_core.ports.turns import Steps, one_by_one
 from tests.proof.oracle.hearing import HEARD
 
 if TYPE_CHECKING:
@@ -78,6 +81,12 @@ class StoreTap(Tap):
             HEARD[name](self.plant.oracle, self.plant, result, *args, **more)
             seen(result, args)
         return result
+
+    def finish_then_bind(
+        self, msg_id: int, following: Binding, now: datetime, meanwhile: Callable[[], None]
+    ) -> Turn:
+        """As its two steps, so that trouble and oracle meet each."""
+        return one_by_one(cast(Steps, self), msg_id, following, now, meanwhile)
 
 
 class InboxTap(Tap):

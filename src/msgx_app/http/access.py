@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -108,50 +108,83 @@ class TokenBook:
 
     def find(self, token: str) -> Principal | None:
         """Whose token it is."""
-        digest = digest_of(token)
+        return self.holder_of(digest_of(token))
+
+    def holder_of(self, digest: str) -> Principal | None:
+        """Whose token has that digest."""
         return self._given.get(digest) or (self._kept or {}).get(digest)
 
 
 class Guarded:
-    """An ASGI application behind the tokens. Health needs none."""
+    """An ASGI application behind the tokens. Health needs none; `door` lets browsers in to the console."""
 
-    def __init__(self, app: App, book: TokenBook, *, loopback: bool) -> None:
+    def __init__(self, app: App, book: TokenBook, *, loopback: bool, door: Door | None = None) -> None:
         self._app = app
         self._book = book
         self._loopback = loopback
+        self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through that may come in, with its `Principal`."""
         if scope["type"] == "http" and not scope["path"].startswith(HEALTH):
-            try:
-                scope.setdefault("state", {})[PRINCIPAL] = await self._principal(scope)
-            except Problem as problem:
-                await answer_problem(problem, scope, send)
-                return
+            scope.setdefault("state", {})
+            if self._door is not None and self._door.serves(scope):
+                if not await self._door.enter(scope, send):
+                    return
+            else:
+                try:
+                    scope["state"][PRINCIPAL] = await self._principal(scope)
+                except Problem as problem:
+                    await answer_problem(problem, scope, send)
+                    return
         await self._app(scope, receive, send)
 
     async def _principal(self, scope: Scope) -> Principal:
-        book = self._book
-        await book.look()
+        await self._book.look()
         headers = dict(scope["headers"])
-        if book.empty:
-            if not self._loopback:
-                raise Problem(
-                    403,
-                    "without tokens nothing but health is answered here: `msgx token create` makes one",
-                )
-            # Also while the store cannot be asked: then nobody may be let in who would need a token.
-            if not book.known:
-                raise book.unknown()
-            _only_from_here(scope, headers)
-            return ANYBODY_HERE
-        scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise _unauthorized("a bearer token is needed")
-        found = book.find(token.strip())
-        if found is None:
-            raise _unauthorized("this token is not known, or was revoked") if book.known else book.unknown()
-        return found
+        return principal_here(self._book, scope, headers, loopback=self._loopback) or bearer(
+            self._book, headers
+        )
+
+
+class Door(Protocol):
+    """Another way in, for browsers."""
+
+    def serves(self, scope: Scope) -> bool:
+        """Whether this request comes in here."""
+        ...
+
+    async def enter(self, scope: Scope, send: Send) -> bool:
+        """Whether it may go on; otherwise it was answered."""
+        ...
+
+
+def principal_here(
+    book: TokenBook, scope: Scope, headers: Mapping[bytes, bytes], *, loopback: bool
+) -> Principal | None:
+    """Anybody on this machine while there are no tokens; None: there are some. Raises `Problem`."""
+    if not book.empty:
+        return None
+    if not loopback:
+        raise Problem(
+            403, "without tokens nothing but health is answered here: `msgx token create` makes one"
+        )
+    # Also while the store cannot be asked: then nobody may be let in who would need a token.
+    if not book.known:
+        raise book.unknown()
+    _only_from_here(scope, headers)
+    return ANYBODY_HERE
+
+
+def bearer(book: TokenBook, headers: Mapping[bytes, bytes]) -> Principal:
+    """Whose token the request has. Raises `Problem`."""
+    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise _unauthorized("a bearer token is needed")
+    found = book.find(token.strip())
+    if found is None:
+        raise _unauthorized("this token is not known, or was revoked") if book.known else book.unknown()
+    return found
 
 
 def _principal(name: str, role: ApiRole) -> Principal:
@@ -164,12 +197,16 @@ def _unauthorized(detail: str) -> Problem:
 
 def _only_from_here(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
     """A page of another site must not use the browser of somebody here to get in."""
-    host = headers.get(b"host", b"")
-    if not _LOCAL_HOST.fullmatch(host):
+    if not _LOCAL_HOST.fullmatch(headers.get(b"host", b"")):
         raise Problem(403, "without tokens only localhost, 127.0.0.1 or [::1] may be asked by name")
+    only_own_pages(scope, headers)
+
+
+def only_own_pages(scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+    """What changes something comes from a page of ours, or from no page. Raises `Problem`."""
     if scope["method"] in _READS:
         return
     origin = headers.get(b"origin")
-    foreign = origin is not None and urlsplit(origin).netloc != host
+    foreign = origin is not None and urlsplit(origin).netloc != headers.get(b"host", b"")
     if foreign or headers.get(b"sec-fetch-site") in _FOREIGN:
         raise Problem(403, "a page of another site may not act here")

@@ -12,6 +12,10 @@ from litestar.openapi import OpenAPIConfig
 
 from msgx_app.answers.schemas import installed_version
 from msgx_app.http.access import Guarded, TokenBook
+from msgx_app.http.console.desk import Console
+from msgx_app.http.console.door import is_console
+from msgx_app.http.console.opening import Opened, open_console
+from msgx_app.http.console.pulse import Pulse
 from msgx_app.http.limits import App, Limited, Limits
 from msgx_app.http.office import Office
 from msgx_app.http.problems import FAULT, MEDIA_TYPE, Problem, problem_of
@@ -25,8 +29,10 @@ _API_ROUTES = (messages, flights, reference, operations, jobs)
 _AT_ROOT = (about.live, about.ready, about.metrics, sending.send_message)
 
 
-def application(office: Office, watch: Watch, telemetry: Telemetry, *, loopback: bool) -> App:
-    """An ASGI application on an office. `loopback`: only this machine can reach it."""
+def application(
+    office: Office, watch: Watch, telemetry: Telemetry, *, loopback: bool, pulse: Pulse | None = None
+) -> App:
+    """An ASGI application on an office. `loopback`: only this machine can reach it; no pulse: no console."""
     settings = office.settings.http
     book = TokenBook(settings.tokens, lambda: office.work(lambda desk: desk.store.tokens()), office.clock)
     limits = Limits(
@@ -34,12 +40,15 @@ def application(office: Office, watch: Watch, telemetry: Telemetry, *, loopback:
         body_timeout_s=settings.body_timeout.total_seconds(),
         rate_per_s=settings.rate,
     )
-    guarded = Guarded(litestar_app(office, watch, telemetry), book, loopback=loopback)
+    opened = None if pulse is None else open_console(office, watch, pulse, book, loopback=loopback)
+    door = None if opened is None else opened.door
+    app = litestar_app(office, watch, telemetry, opened)
+    guarded = Guarded(app, book, loopback=loopback, door=door)
     return Limited(guarded, limits, office.clock, telemetry)
 
 
-def litestar_app(office: Office, watch: Watch, telemetry: Telemetry) -> Any:
-    """The operations alone."""
+def litestar_app(office: Office, watch: Watch, telemetry: Telemetry, opened: Opened | None = None) -> Any:
+    """The operations alone, and the pages if a console is opened."""
 
     def give_office() -> Office:
         return office
@@ -49,18 +58,31 @@ def litestar_app(office: Office, watch: Watch, telemetry: Telemetry) -> Any:
 
     def fault(request: AnyRequest, error: Exception) -> Response[bytes]:
         telemetry.event("http-error", path=request.scope["path"], error=repr(error), traceback=_trace(error))
-        return _answer(request, FAULT)
+        return answer(request, FAULT)
 
+    def answer(request: AnyRequest, problem: Problem) -> Response[bytes]:
+        page = refuser.response(problem, request.scope) if refuser and is_console(request.scope) else None
+        return _answer(request, problem) if page is None else page
+
+    def give_console() -> Console | None:
+        return None if opened is None else opened.console
+
+    refuser = None if opened is None else opened.refuser
+    pages = () if opened is None else opened.handlers
     own = [handler for module in _API_ROUTES for handler in handlers_in(vars(module))]
     return Litestar(
-        route_handlers=[*_AT_ROOT, Router(API, route_handlers=[*own, about.status, about.openapi])],
+        route_handlers=[*_AT_ROOT, *pages, Router(API, route_handlers=[*own, about.status, about.openapi])],
         dependencies={
             "office": Provide(give_office, sync_to_thread=False),
             "watch": Provide(give_watch, sync_to_thread=False),
+            "console": Provide(give_console, sync_to_thread=False),
         },
+        lifespan=[] if opened is None else [opened.looking_on],
         exception_handlers={
-            HTTPException: _http_problem,
-            Exception: lambda request, error: _known(request, error) or fault(request, error),
+            HTTPException: lambda request, error: answer(request, _http_problem(error)),
+            Exception: lambda request, error: (
+                fault(request, error) if (problem := problem_of(error)) is FAULT else answer(request, problem)
+            ),
         },
         openapi_config=OpenAPIConfig(
             title="msgx",
@@ -75,20 +97,14 @@ def litestar_app(office: Office, watch: Watch, telemetry: Telemetry) -> Any:
     )
 
 
-def _known(request: AnyRequest, error: Exception) -> Response[bytes] | None:
-    problem = problem_of(error)
-    return None if problem is FAULT else _answer(request, problem)
-
-
-def _http_problem(request: AnyRequest, error: HTTPException) -> Response[bytes]:
+def _http_problem(error: HTTPException) -> Problem:
     """What litestar itself refuses."""
     detail = str(error.detail)
     if isinstance(error, ValidationException):
         wrong = [_place(each) for each in error.extra or () if isinstance(each, dict)]
         said = "; ".join(f"{each['key']}: {each['message']}" for each in wrong) or detail
-        return _answer(request, Problem(422, said, more={"errors": wrong}))
-    headers = dict(error.headers or {})
-    return _answer(request, Problem(error.status_code, _words(error.status_code, detail), headers=headers))
+        return Problem(422, said, more={"errors": wrong})
+    return Problem(error.status_code, _words(error.status_code, detail), headers=dict(error.headers or {}))
 
 
 def _place(extra: dict[str, Any]) -> dict[str, str]:

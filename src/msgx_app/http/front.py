@@ -16,6 +16,7 @@ from msgx_app.container import Container
 from msgx_app.daemon.monitor import Monitor, Phase
 from msgx_app.http.app import application
 from msgx_app.http.budget import CpuBudget, ThreadMeter
+from msgx_app.http.console.pulse import Pulse
 from msgx_app.http.limits import App
 from msgx_app.http.office import Office
 from msgx_app.http.protocol import BoundedProtocol
@@ -57,6 +58,7 @@ class Front:
         self._budget = CpuBudget(clock, PumpActivity(monitor, clock).busy)
         self._office = Office(settings, clock, self._budget)
         self._watch = Watch.on(monitor, self._office, metrics, holder)
+        self._pulse = Pulse(self._office, self._watch) if settings.http.console else None
         self._stopping = threading.Event()
         self._listening = threading.Event()
         self._address: tuple[str, int] | None = None
@@ -74,6 +76,8 @@ class Front:
     def stop(self) -> None:
         """End: what is being answered has a moment left. Idempotent."""
         self._stopping.set()
+        if self._pulse is not None:
+            self._pulse.close()
         server = self._server
         if server is not None:
             server.should_exit = True
@@ -103,7 +107,13 @@ class Front:
                 self._pause("http-error", failures, error=repr(error), traceback=traceback.format_exc())
 
     def _app(self) -> App:
-        return application(self._office, self._watch, self._telemetry, loopback=self._bind.is_loopback)
+        return application(
+            self._office,
+            self._watch,
+            self._telemetry,
+            loopback=self._bind.is_loopback,
+            pulse=self._pulse,
+        )
 
     def _pause(self, event: str, failures: int, **fields: object) -> None:
         pause_s = outage_pause_s(failures)

@@ -25,6 +25,8 @@ MAX_BODIES_BYTES = 64 * 1024 * 1024
 """Of all bodies that are being received or worked on, together."""
 
 HEALTH = "/health/"
+STREAM = "/console/stream"
+"""It stays open, and whoever answers it bounds how many there are: it is no request that is under way."""
 
 
 @frozen
@@ -74,12 +76,14 @@ class Limited:
             await answer.problem(problem)
         else:
             await self._admitted(scope, receive, answer, client)
-            self._telemetry.observe("msgx.http.duration", self._clock.monotonic_s() - started_s)
+            if scope["path"] != STREAM:
+                self._telemetry.observe("msgx.http.duration", self._clock.monotonic_s() - started_s)
         self._telemetry.count("msgx.http.requests", status=f"{answer.status // 100}xx")
 
     async def _admitted(self, scope: Scope, receive: Receive, answer: _Answer, client: str) -> None:
         body = _Body()
-        self._active += 1
+        stays = scope["path"] == STREAM
+        self._active += not stays
         try:
             await self._app(scope, self._metered(receive, body), answer.send)
         except Exception:
@@ -87,9 +91,10 @@ class Limited:
             if answer.status == 0:
                 await answer.problem(FAULT)
         finally:
-            self._active -= 1
+            self._active -= not stays
             self._bodies_bytes -= body.bytes
-            self._rates.leave(client)
+            if not stays:
+                self._rates.leave(client)
 
     def _refusal(self, scope: Scope, client: str) -> tuple[str, Problem] | None:
         """Why this request is not looked at; None: it is, and counts as the client's from now on."""
@@ -105,7 +110,7 @@ class Limited:
             if wait_s > 0:
                 text = f"more than {self._limits.rate_per_s:g} requests a second from {client}"
                 return "rate", busy(text, status=429, after_s=int(wait_s) + 1)
-        if not self._rates.enter(client, MAX_ACTIVE_PER_CLIENT):
+        if scope["path"] != STREAM and not self._rates.enter(client, MAX_ACTIVE_PER_CLIENT):
             return "rate", busy(
                 f"{MAX_ACTIVE_PER_CLIENT} requests of {client} are under way", status=429, after_s=1
             )

@@ -72,6 +72,15 @@ class Office:
 
     async def work(self, job: Callable[[Desk], T]) -> T:
         """Do it in a thread, in time, or raise a `Problem`. What is late goes on there and is thrown away."""
+        return await self._begun(
+            lambda: job(Desk(self.settings, self.policy, self.clock, self.store(), self))
+        )
+
+    async def without_store(self, job: Callable[[], T]) -> T:
+        """The same, for what needs nothing that is open."""
+        return await self._begun(job)
+
+    async def _begun(self, job: Callable[[], T]) -> T:
         if self._workers.pending >= WORKERS + MAX_WAITING:
             raise busy("too much is being worked on", after_s=1)
         try:
@@ -120,14 +129,14 @@ class Office:
             found: T = self._parts[name]
             return found
 
-    def _metered(self, job: Callable[[Desk], T]) -> T:
+    def _metered(self, job: Callable[[], T]) -> T:
         ends_at_s = self.clock.monotonic_s() + PATIENCE_S
         while not self._budget.rest():
             if self.clock.monotonic_s() >= ends_at_s:
                 raise busy("the pump needs the processor; ask less often")
         meter = ThreadMeter(self._budget)
         try:
-            return job(Desk(self.settings, self.policy, self.clock, self.store(), self))
+            return job()
         finally:
             meter.tell()
 

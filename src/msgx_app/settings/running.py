@@ -63,6 +63,7 @@ class HttpSettings:
     bind: Bind | None = setting(
         network.bind, "127.0.0.1:8080", "address of the HTTP interface; off: there is none"
     )
+    console: bool = setting(kinds.flag, "true", "the web console at /console, for browsers")
     tokens: tuple[Token, ...] = setting(
         network.tokens,
         "none",

@@ -50,7 +50,7 @@ TABLE = {
     "store": "url=sqlite:///data/store.db|prepared=auto",
     "cache": "url=memory:",
     "bus": "url=file:data/bus",
-    "http": "bind=127.0.0.1:8080|tokens=none|rate=50|body-timeout=30s",
+    "http": "bind=127.0.0.1:8080|console=true|tokens=none|rate=50|body-timeout=30s",
     "otel": "endpoint=off",
     "timeouts": "mailbox=5s|store=5s|store-statement=60s|cache=2s|bus=10s|history=10s",
 }

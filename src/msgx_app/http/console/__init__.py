@@ -1,0 +1,1 @@
+"""The web console: pages made here and sent whole, for people at any hour."""

@@ -21,7 +21,7 @@ from wire import flop, gate
 
 WHO = Audit("test", "for a test")
 READS = ("/api/v1/messages", "/api/v1/flights", "/api/v1/status", "/metrics", "/api/v1/openapi.json")
-ALL_READS = (*READS, "/api/v1/audit", "/api/v1/outbox", "/api/v1/alerts", "/api/v1/jobs")
+ALL_READS = (*READS, "/api/v1/audit", "/api/v1/outbox", "/api/v1/alerts", "/api/v1/jobs", "/api/v1/failures")
 ACTIONS = (
     ("replay", {"ids": [1], "reason": "x", "force": True}),
     ("messages/1/readmit", {"reason": "x"}),

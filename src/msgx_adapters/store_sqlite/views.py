@@ -53,8 +53,15 @@ class ViewRole(Role):
     def messages(self, where: MessageFilter) -> Sequence[Row]:
         """`PROC_STATE` rows by `MSG_ID`."""
         values = attrs.asdict(where, recurse=False)
-        after = rows.LEAST if where.after is None else where.after
-        return self._people("messages", **{**values, "since": stamp(where.since), "after": after})
+        newest = values.pop("newest")
+        end = rows.MOST if newest else rows.LEAST
+        after = end if where.after is None else where.after
+        statement = "messages_newest" if newest else "messages"
+        return self._people(statement, **{**values, "since": stamp(where.since), "after": after})
+
+    def failures(self, limit: int = 100) -> Sequence[Row]:
+        """`FAILED` and `DEAD` messages by state, code and kind of reason; the newest group first."""
+        return self._people("failures", limit=limit)
 
     def message(self, msg_id: int) -> Row | None:
         """One row with all its columns."""

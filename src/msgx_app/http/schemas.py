@@ -85,6 +85,16 @@ _REFERENCE_EFFECT = _row(
 SCHEMAS: Final[Mapping[str, Schema]] = {
     "Sent": _row("MSG_ID", MSG_ID=_INT),
     "Message": _row("MSG_ID STATE ATTEMPTS ENQUEUED_AT", **_MESSAGE_COLUMNS),
+    "Failures": _row(
+        "STATE N OLDEST_MSG_ID NEWEST_MSG_ID NEWEST_AT",
+        STATE=_enum(MessageState),
+        ERROR_CODE=_TEXT,
+        REASON=_TEXT,
+        N=_INT,
+        OLDEST_MSG_ID=_INT,
+        NEWEST_MSG_ID=_INT,
+        NEWEST_AT=_AT,
+    ),
     "MessageStory": _row(
         "MSG_ID STATE ATTEMPTS ENQUEUED_AT EVENTS SNAPSHOTS ALERTS AUDIT",
         **_MESSAGE_COLUMNS,

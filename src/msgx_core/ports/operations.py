@@ -27,7 +27,11 @@ Datetimes are aware `datetime` values, days are `date` values, flags a list of t
 
 @frozen
 class MessageFilter:
-    """Which messages to list; None does not restrict. `since` is compared with `ENQUEUED_AT`."""
+    """Which messages to list; None does not restrict. `since` is compared with `ENQUEUED_AT`.
+
+    `newest`: from the largest `MSG_ID` down; `after` is then the last one seen as well, and what is below it
+    is listed.
+    """
 
     state: str | None = None
     reason: str | None = None
@@ -37,6 +41,7 @@ class MessageFilter:
     since: datetime | None = None
     after: int | None = None
     limit: int = 100
+    newest: bool = False
 
 
 EventPlace = tuple[int, str]
@@ -82,8 +87,16 @@ class Views(Protocol):
         ...
 
     def messages(self, where: MessageFilter) -> Sequence[Row]:
-        """`PROC_STATE` rows by `MSG_ID`, ascending, above `after`; `flid` matches the flights it last
-        touched or emitted events for."""
+        """`PROC_STATE` rows by `MSG_ID`, ascending, above `after`, or as `newest` says; `flid` matches the
+        flights it last touched or emitted events for."""
+        ...
+
+    def failures(self, limit: int = 100) -> Sequence[Row]:
+        """`FAILED` and `DEAD` messages by `STATE`, `ERROR_CODE` and `REASON` up to its colon.
+
+        `N` says how many there are; `OLDEST_MSG_ID`, `NEWEST_MSG_ID` and `NEWEST_AT` (when the newest was
+        taken in) which. The group with the newest message is first.
+        """
         ...
 
     def message(self, msg_id: int) -> Row | None:

@@ -56,6 +56,7 @@ class ViewContract(StoreContract):
         """`status` of a new store."""
         assert store.counts() == Counts()
         assert list(store.messages(MessageFilter())) == []
+        assert list(store.failures()) == []
         assert store.message(1) is None
         assert store.flight(7) is None
 
@@ -95,11 +96,26 @@ class ViewContract(StoreContract):
             (MessageFilter(flid=99), []),
             (MessageFilter(since=later(100)), [6]),
             (MessageFilter(state="DEAD", after=4), [5]),
+            (MessageFilter(newest=True), [6, 5, 4, 3, 2, 1]),
+            (MessageFilter(newest=True, after=5, limit=2), [4, 3]),
+            (MessageFilter(newest=True, reason="duplicate-of"), [3]),
+            (MessageFilter(newest=True, flid=7, since=NOW), [2, 1]),
         ],
     )
     def test_messages_are_filtered(self, busy: Store, where: MessageFilter, expected: list[int]) -> None:
         """product: `messages --state --reason --type --flid --since --limit`; a reason also by its kind."""
         assert [row["MSG_ID"] for row in busy.messages(where)] == expected
+
+    def test_failures_are_grouped_by_state_code_and_kind_of_reason(self, busy: Store) -> None:
+        """product: failure groups; what is behind the colon differs from message to message."""
+        groups = [dict(row) for row in busy.failures()]
+        assert [(row["STATE"], row["ERROR_CODE"], row["REASON"], row["N"]) for row in groups] == [
+            ("DEAD", "MALFORMED", "raw-missing", 1),
+            ("DEAD", "PROTOCOL", "recs-mismatch", 1),
+        ]
+        assert [(row["OLDEST_MSG_ID"], row["NEWEST_MSG_ID"]) for row in groups] == [(5, 5), (4, 4)]
+        assert all(row["NEWEST_AT"] == NOW for row in groups)
+        assert len(busy.failures(limit=1)) == 1
 
     def test_a_row_has_the_columns_that_have_a_value(self, busy: Store) -> None:
         """`Row`: names of the design, instants aware, nothing for no value."""

@@ -47,6 +47,29 @@ WHERE P.MSG_ID > :after
     )))
 ORDER BY P.MSG_ID LIMIT :limit;
 
+-- The same from the other end.
+-- name: messages_newest
+SELECT P.* FROM msgx.PROC_STATE P
+WHERE P.MSG_ID < :after
+    AND (:state::text IS NULL OR P.STATE = :state)
+    AND (:reason::text IS NULL OR P.REASON = :reason OR starts_with(P.REASON, :reason || ':'))
+    AND (:type::text IS NULL OR P.TYPE = :type)
+    AND (:styp::text IS NULL OR P.STYP = :styp)
+    AND (:since::timestamptz IS NULL OR P.ENQUEUED_AT >= :since)
+    AND (:flid::bigint IS NULL OR P.MSG_ID = ANY (ARRAY(
+        SELECT F.LAST_MSG_ID FROM msgx.FLIGHT_SCHD F WHERE F.FLID = :flid
+        UNION
+        SELECT E.MSG_ID FROM msgx.MSG_EVENT E WHERE E.TARGET = 'KAFKA:msg' AND E.FLID = :flid
+    )))
+ORDER BY P.MSG_ID DESC LIMIT :limit;
+
+-- name: failures
+SELECT P.STATE, P.ERROR_CODE, split_part(P.REASON, ':', 1) AS REASON, COUNT(*) AS N,
+    MIN(P.MSG_ID) AS OLDEST_MSG_ID, MAX(P.MSG_ID) AS NEWEST_MSG_ID, MAX(P.ENQUEUED_AT) AS NEWEST_AT
+FROM msgx.PROC_STATE P
+WHERE P.STATE IN ('FAILED', 'DEAD') AND P.STATE <> 'SUCCEEDED' -- as the small index says it
+GROUP BY 1, 2, 3 ORDER BY NEWEST_MSG_ID DESC LIMIT :limit;
+
 -- name: message
 SELECT * FROM msgx.PROC_STATE WHERE MSG_ID = :msg_id;
 

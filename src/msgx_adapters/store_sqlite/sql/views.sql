@@ -44,6 +44,30 @@ WHERE MSG_ID > :after
         OR MSG_ID IN (SELECT E.MSG_ID FROM MSG_EVENT E WHERE E.TARGET = 'KAFKA:msg' AND E.FLID = :flid))
 ORDER BY MSG_ID LIMIT :limit;
 
+-- The same from the other end.
+-- name: messages_newest
+SELECT * FROM PROC_STATE
+WHERE MSG_ID < :after
+    AND (:state IS NULL OR STATE = :state)
+    AND (:reason IS NULL OR REASON = :reason OR substr(REASON, 1, length(:reason) + 1) = :reason || ':')
+    AND (:type IS NULL OR TYPE = :type)
+    AND (:styp IS NULL OR STYP = :styp)
+    AND (:since IS NULL OR ENQUEUED_AT >= :since)
+    AND (:flid IS NULL
+        OR MSG_ID IN (SELECT F.LAST_MSG_ID FROM FLIGHT_SCHD F WHERE F.FLID = :flid)
+        OR MSG_ID IN (SELECT E.MSG_ID FROM MSG_EVENT E WHERE E.TARGET = 'KAFKA:msg' AND E.FLID = :flid))
+ORDER BY MSG_ID DESC LIMIT :limit;
+
+-- name: failures
+SELECT STATE, ERROR_CODE, KIND AS REASON, COUNT(*) AS N,
+    MIN(MSG_ID) AS OLDEST_MSG_ID, MAX(MSG_ID) AS NEWEST_MSG_ID, MAX(ENQUEUED_AT) AS NEWEST_AT
+FROM (
+    SELECT STATE, ERROR_CODE, MSG_ID, ENQUEUED_AT,
+        CASE WHEN instr(REASON, ':') > 0 THEN substr(REASON, 1, instr(REASON, ':') - 1) ELSE REASON END AS KIND
+    FROM PROC_STATE WHERE STATE IN ('FAILED', 'DEAD')
+)
+GROUP BY STATE, ERROR_CODE, KIND ORDER BY NEWEST_MSG_ID DESC LIMIT :limit;
+
 -- name: message
 SELECT * FROM PROC_STATE WHERE MSG_ID = :msg_id;
 

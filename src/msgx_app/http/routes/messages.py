@@ -55,6 +55,12 @@ async def list_messages(
     return await page(office, request, limit, fetch, lambda row: row["MSG_ID"])
 
 
+@reads("/failures", "Failures", many=True)
+async def list_failures(office: GivenOffice, limit: Limit = 100) -> Response[bytes]:
+    """Failed and dead messages by state, code and kind of reason; the group with the newest one first."""
+    return await reply(office, lambda desk: list(desk.store.failures(limit)))
+
+
 @reads("/messages/{msg_id:int}", "MessageStory")
 async def show_message(office: GivenOffice, msg_id: Id) -> Response[bytes]:
     """One message with its whole story: fate, times, events, schedule log, alerts, operator actions."""

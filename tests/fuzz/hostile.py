@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from msgx_adapters.codec_lxml import LxmlCodec
-from msgx_app.cli.verdicts import verdict
+from msgx_app.answers.verdicts import verdict
 from msgx_app.settings import load_settings
 from msgx_core.errors import MessageError
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from embedded import closing_system
-from msgx_app.cli.verdicts import verdict
+from msgx_app.answers.verdicts import verdict
 from msgx_app.settings import load_settings
 from msgx_cli import Msgx, ready
 from msgx_core.rules.sources import REASONS

@@ -24,7 +24,7 @@ def decode(
 
     Exits with 1 if it would end DEAD. Without a configuration the defaults are taken.
     """
-    from msgx_app.cli.verdicts import verdict
+    from msgx_app.answers.verdicts import verdict
 
     try:
         raw = read_message(file)

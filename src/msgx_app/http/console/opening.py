@@ -50,9 +50,10 @@ def open_console(office: Office, watch: Watch, pulse: Pulse, book: TokenBook, *,
     """All of it."""
     static = load_static()
     sessions = Sessions(office.clock)
-    renderer = Renderer(office.policy, office.clock, static)
+    advice = load_advice()
+    renderer = Renderer(office.policy, office.clock, static, advice)
     console = Console(office, watch, sessions, renderer, pulse)
-    refuser = Refuser(console, load_advice())
+    refuser = Refuser(console, advice)
     door = ConsoleDoor(book, sessions, refuser.send, loopback=loopback)
     pages = [handler for module in modules() for handler in handlers_in(vars(module))]
     return Opened(console, door, refuser, [*entry_handlers(book), static_handlers(static), *pages])

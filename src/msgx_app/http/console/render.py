@@ -8,6 +8,7 @@ from typing import Any, Final
 import jinja2
 from attrs import frozen
 
+from msgx_app.answers.advice import Advice
 from msgx_app.answers.schemas import installed_version
 from msgx_app.http.access import Principal
 from msgx_app.http.console import filters
@@ -48,9 +49,12 @@ class Look:
 class Renderer:
     """All templates of the package. Thread-safe."""
 
-    def __init__(self, policy: Policy, clock: Clock, static: Mapping[str, StaticFile]) -> None:
+    def __init__(
+        self, policy: Policy, clock: Clock, static: Mapping[str, StaticFile], advice: Advice
+    ) -> None:
         self._policy = policy
         self._clock = clock
+        self._advice = advice
         self._static = {name: each.address for name, each in static.items()}
         self.words = load_words()
         self.environment = environment()
@@ -72,6 +76,8 @@ class Renderer:
             "now": now,
             "zone": self._policy.airport_zone,
             "version": installed_version(),
+            "advise": lambda kind, key: self._advice.of(kind, key, look.words.language),
+            "advise_reason": lambda text: self._advice.of_reason(text, look.words.language),
         }
         text = self.environment.get_template(template).render({**told, **values})
         # A message may hold halves of characters; a page must be UTF-8 whatever it shows.

@@ -24,9 +24,18 @@ class Entry:
 
 def modules() -> tuple[ModuleType, ...]:
     """Each has route handlers, made with `shows` and `takes`, and an `ENTRY` if it is in the navigation."""
-    from msgx_app.http.console.pages import overview
+    from msgx_app.http.console.pages import (
+        alerts,
+        jobs,
+        message,
+        messages,
+        outbox,
+        overview,
+        replay,
+        writeback,
+    )
 
-    return (overview,)
+    return (overview, alerts, messages, message, replay, writeback, outbox, jobs)
 
 
 def entries() -> tuple[Entry, ...]:

@@ -141,6 +141,11 @@ class SqliteInbox:
             sent = [connection.execute(self._sql.send, {"raw": raw, "at": at}).lastrowid for raw in raws]
         return [msg_id for msg_id in sent if msg_id is not None]
 
+    def fill(self, msg_id: int, raw: RawText) -> None:
+        """Give a row its text, as an owner does who wrote the row first; of a row that is gone nothing."""
+        with self._writer.transaction() as connection:
+            connection.execute(self._sql.fill, {"raw": raw, "msg_id": msg_id})
+
     def check_rights(self) -> None:
         """Return when the file may be written: an empty transaction shows it."""
         try:

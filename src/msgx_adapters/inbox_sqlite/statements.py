@@ -36,6 +36,7 @@ class Statements:
     mark: str
     exists: str
     send: str
+    fill: str
     ping: str
 
     @classmethod

@@ -59,7 +59,9 @@ class Day:
         self.problem: Exception | None = None
         monitor = by.monitor
         self._by = by
-        self._feeder = Feeder(list(simulate(options.plan)), container.inbox, options.speed)
+        self._feeder = Feeder(
+            list(simulate(options.plan)), container.inbox, options.speed, backends.filler(container.inbox)
+        )
         self._watcher = Watcher(container, options.plan, self._feeder, monitor)
         self._container = container
         self._monitor = monitor
@@ -81,7 +83,7 @@ class Day:
     def address(self) -> str:
         """Where a browser finds it, or that it does not."""
         at = None if self._by.front is None else self._by.front.address(_LISTENS_WITHIN_S)
-        return "nowhere over HTTP" if at is None else f"http://{Bind(*at)}"
+        return "nowhere over HTTP" if at is None else f"http://{Bind(*at)}/console"
 
     def over(self, look: Look) -> bool:
         """Whether the day has gone by and everything of it is done, or somebody stops it."""
@@ -122,7 +124,8 @@ def _on_screen(day: Day, options: Options, folder: DemoFolder, stop: threading.E
 
 def _as_lines(day: Day, options: Options, folder: DemoFolder, stop: threading.Event) -> None:
     print(f"msgx demo: airport {AIRPORT}, {options.day}, {options.flights} flights, x{options.speed:g}")
-    print(f"it answers on {day.address()}; everything is in {folder.shown}; Ctrl-C ends", flush=True)
+    print(f"console     {day.address()}")
+    print(f"everything is in {folder.shown}; Ctrl-C ends", flush=True)
     look = day.look()
     told_s = 0.0
     while not day.over(look):

@@ -51,7 +51,7 @@ def open_console(office: Office, watch: Watch, pulse: Pulse, book: TokenBook, *,
     static = load_static()
     sessions = Sessions(office.clock)
     advice = load_advice()
-    renderer = Renderer(office.policy, office.clock, static, advice)
+    renderer = Renderer(office.policy, office.clock, static, advice, airport=office.settings.airport.code)
     console = Console(office, watch, sessions, renderer, pulse)
     refuser = Refuser(console, advice)
     door = ConsoleDoor(book, sessions, refuser.send, loopback=loopback)

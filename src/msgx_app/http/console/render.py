@@ -50,8 +50,15 @@ class Renderer:
     """All templates of the package. Thread-safe."""
 
     def __init__(
-        self, policy: Policy, clock: Clock, static: Mapping[str, StaticFile], advice: Advice
+        self,
+        policy: Policy,
+        clock: Clock,
+        static: Mapping[str, StaticFile],
+        advice: Advice,
+        *,
+        airport: str,
     ) -> None:
+        self._airport = airport
         self._policy = policy
         self._clock = clock
         self._advice = advice
@@ -74,6 +81,7 @@ class Renderer:
             "navigation": grouped(self._entries),
             "current": _current(self._entries, look.path),
             "now": now,
+            "airport": self._airport,
             "zone": self._policy.airport_zone,
             "version": installed_version(),
             "advise": lambda kind, key: self._advice.of(kind, key, look.words.language),

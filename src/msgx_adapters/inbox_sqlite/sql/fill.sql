@@ -1,0 +1,1 @@
+UPDATE {table} SET {text} = :raw WHERE {id} = :msg_id;

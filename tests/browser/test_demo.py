@@ -1,4 +1,4 @@
-"""`make demo` in a browser: what somebody sees who opens the address and clicks, and types nothing but a reason."""
+"""`make demo` in a browser: what somebody sees who opens the address and clicks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_dead_letter_is_found_understood_and_repaired(chrome: Browser, address: str) -> None:
-    """Flights within ten seconds; then: why it died, a dry run, a replay with a reason, success, the audit."""
+    """Flights within ten seconds; why it died, a dry run, a replay with a reason, success, the audit."""
     with tab(chrome, address) as look:
         page = look.page
         page.goto("/")

@@ -75,5 +75,3 @@ def tab(opened: Browser, base: str, **more: Any) -> Iterator[Tab]:
         assert found.complaints == []
     finally:
         context.close()
-
-

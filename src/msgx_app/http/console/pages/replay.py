@@ -19,7 +19,7 @@ from msgx_app.http.routes.messages import MAX_PREVIEWS
 from msgx_app.refusals import Missing
 
 
-@takes("/console/replay")
+@takes("/console/messages/replay")
 async def replay(request: AnyRequest, console: GivenConsole) -> Response[bytes]:
     """`step` is preview or do."""
     form = await console.form(request)

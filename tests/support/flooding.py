@@ -20,6 +20,7 @@ def main(port: int, seconds: float) -> None:
     os.nice(19)
     ends_at = time.monotonic() + min(seconds, LONGEST_S)
     kinds = [_keep_asking] * 4 + [_connect_again] * 4 + [_send_much] * 2 + [_send_slowly] * 8
+    kinds += [_reload_pages] * 4 + [_look_on] * 4
     threads = [threading.Thread(target=kind, args=(port, ends_at), daemon=True) for kind in kinds]
     for thread in threads:
         thread.start()
@@ -41,6 +42,30 @@ def _keep_asking(port: int, ends_at: float) -> None:
                 on.sendall(request)
                 if not on.recv(2**20):
                     break
+
+
+def _reload_pages(port: int, ends_at: float) -> None:
+    """Pages of the console, and one that is not there, as a browser asks for them."""
+    paths = ("/console", "/console/messages", "/console/alerts", "/console/nothing")
+    heads = [
+        f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n".encode() for path in paths
+    ]
+    while time.monotonic() < ends_at:
+        with suppress(OSError), _open(port) as on:
+            for head in heads:
+                on.sendall(head)
+                if not on.recv(2**20):
+                    break
+
+
+def _look_on(port: int, ends_at: float) -> None:
+    """The stream that refreshes pages, opened again and again."""
+    while time.monotonic() < ends_at:
+        with suppress(OSError), _open(port) as on:
+            on.sendall(b"GET /console/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            on.settimeout(1.0)
+            while on.recv(65536):
+                pass
 
 
 def _connect_again(port: int, ends_at: float) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from msgx_app.answers.tokens import digest_of
 from msgx_app.http.limits import HEALTH, App, Receive, Scope, Send, answer_problem
@@ -104,7 +104,8 @@ class TokenBook:
     def unknown(self) -> Problem:
         """Why the tokens of the store are not known."""
         why = self._problem.detail if self._problem is not None else "the store was not asked yet"
-        return busy(f"tokens cannot be checked: {why}")
+        found = busy(f"tokens cannot be checked: {why}")
+        return found if self._problem is None else evolve(found, more=self._problem.more)
 
     def find(self, token: str) -> Principal | None:
         """Whose token it is."""

@@ -57,5 +57,12 @@ class Refuser:
         kind = problem.status if problem.status in _TOLD else 500
         if problem.status == 400 or problem.status in (405, 408, 413, 415):
             kind = 422
-        values = {"problem": problem, "kind": kind, "service": service, "advice": advice}
+        again = problem.status == 503 and scope["method"] == "GET"
+        values = {
+            "problem": problem,
+            "kind": kind,
+            "service": service,
+            "advice": advice,
+            "again": again,
+        }
         return self._console.renderer.page("error.html", look, values)

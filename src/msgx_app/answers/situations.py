@@ -10,15 +10,14 @@ from typing import Any, Final
 from attrs import frozen
 
 from msgx_app.answers.parts import WithStore
-from msgx_core.ports.operations import MessageFilter, Row
+from msgx_core.ports.operations import Row
 
 HEAD_OLD_S: Final = 60.0
 EVENTS_LATE_S: Final = 120.0
 MARKS_LATE: Final = 1000
 PILING: Final = 10
-"""More dead letters than that within `PILING_WITHIN` are no chance."""
+"""More dead letters than that within a quarter of an hour are no chance."""
 
-PILING_WITHIN: Final = "15m"
 DAY_CONFLICTS: Final = ("SAME_FLID_ACROSS_OPERATION_DAYS", "ROSTER_DAY_MISMATCH")
 ALERTS_SCANNED: Final = 1000
 
@@ -43,12 +42,6 @@ class Situation:
 def open_alerts(at: WithStore) -> list[Row]:
     """Those that nobody has acknowledged, oldest first; of very many the first."""
     return list(at.store.alerts(limit=ALERTS_SCANNED))
-
-
-def newly_dead(at: WithStore, since: datetime) -> int:
-    """Messages that came in since then and were given up; counted no further than what is too many."""
-    where = MessageFilter(state="DEAD", since=since, limit=PILING + 1, newest=True)
-    return len(at.store.messages(where))
 
 
 def situations(status: Mapping[str, Any], alerts: Sequence[Row], dead_lately: int) -> list[Situation]:

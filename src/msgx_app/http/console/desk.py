@@ -52,9 +52,7 @@ class Console:
         accepted = headers.get(b"accept-language", b"").decode("latin-1")
         words = self.renderer.words[language_of(cookies.get(LANGUAGE), accepted)]
         theme = cookies.get(THEME, "")
-        query = scope.get("query_string", b"").decode("latin-1")
-        here = scope["path"] + (f"?{query}" if query else "")
-        look = Look(words, theme if theme in THEMES else THEMES[0], here, "")
+        look = Look(words, theme if theme in THEMES else THEMES[0], _here(scope, headers), "")
         visit: Visit | None = scope.get("state", {}).get(VISIT)
         if visit is None:
             return look
@@ -168,6 +166,15 @@ def with_query(path: str, **more: object) -> str:
     kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in more]
     query = urlencode([*kept, *((name, value) for name, value in more.items() if value is not None)])
     return f"{parts.path}?{query}" if query else parts.path
+
+
+def _here(scope: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> str:
+    """The address of the page; of an answer to a form, the page that the form was on."""
+    if scope["method"] == "POST":
+        parts = urlsplit(headers.get(b"referer", b"").decode("latin-1"))
+        return inside(with_query(parts.path + (f"?{parts.query}" if parts.query else ""), done=None, n=None))
+    query = scope.get("query_string", b"").decode("latin-1")
+    return str(scope["path"]) + (f"?{query}" if query else "")
 
 
 @frozen

@@ -111,7 +111,7 @@ class Pulse:
             seen = evolve(self._last, at=self._clock.now(), store_up=False)
         else:
             self._cost_s = self._clock.monotonic_s() - started_s
-            self._ring.add(Sample(seen.at, seen.backlog, seen.oldest_s, seen.finished))
+            self._ring.add(Sample(seen.at, seen.backlog, seen.oldest_s, seen.finished, seen.badges["dead"]))
         seen = evolve(seen, marks={**seen.marks, "services": self._services(seen)})
         changed = (seen.store_up, seen.badges, seen.marks) != (
             self._last.store_up,

@@ -15,6 +15,7 @@ from msgx_app.http.limits import Scope, Send, answer_problem
 from msgx_app.http.problems import Problem
 
 _TOLD = (401, 403, 404, 409, 422, 429, 500, 503)
+_LIKE = {400: 422, 405: 404, 408: 422, 413: 422, 415: 422}
 
 
 class Refuser:
@@ -55,8 +56,7 @@ class Refuser:
         service = problem.more.get("service")
         advice = None if service is None else self._advice.of("service", service, look.words.language)
         kind = problem.status if problem.status in _TOLD else 500
-        if problem.status == 400 or problem.status in (405, 408, 413, 415):
-            kind = 422
+        kind = _LIKE.get(problem.status, kind)
         again = problem.status == 503 and scope["method"] == "GET"
         values = {
             "problem": problem,

@@ -83,6 +83,7 @@ class Renderer:
             "now": now,
             "airport": self._airport,
             "zone": self._policy.airport_zone,
+            "pages": {each.name for each in self._entries},
             "version": installed_version(),
             "advise": lambda kind, key: self._advice.of(kind, key, look.words.language),
             "advise_reason": lambda text: self._advice.of_reason(text, look.words.language),

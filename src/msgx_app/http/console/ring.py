@@ -19,12 +19,13 @@ GAP_S: Final = 4 * EVERY_S
 
 @frozen
 class Sample:
-    """At a moment: messages that wait, how long the oldest has, and how many had ever come to an end."""
+    """At a moment: messages that wait, how long the oldest has, how many had ever come to an end, or died."""
 
     at: datetime
     backlog: int
     oldest_s: float
     finished: int
+    dead: int = 0
 
 
 @frozen
@@ -80,6 +81,12 @@ def rate_now(samples: Sequence[Sample], over_s: float = 60.0) -> float | None:
     first = next(each for each in samples if (last.at - each.at).total_seconds() <= over_s + EVERY_S)
     passed_s = (last.at - first.at).total_seconds()
     return None if passed_s <= 0 else 60.0 * max(0, last.finished - first.finished) / passed_s
+
+
+def newly_dead(samples: Sequence[Sample], dead: int, now: datetime, over_s: float = 900.0) -> int:
+    """By how many the dead letters have become more, as far as this process has seen of so long."""
+    seen = [each.dead for each in samples if (now - each.at).total_seconds() <= over_s]
+    return max(0, dead - seen[0]) if seen else 0
 
 
 def _with_gaps(samples: Sequence[Sample], points: list[Point]) -> list[Point]:

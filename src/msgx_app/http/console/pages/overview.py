@@ -8,12 +8,11 @@ from typing import Any
 from litestar import Response
 
 from msgx_app.answers.services import Asked
-from msgx_app.answers.situations import by_code, newly_dead, open_alerts, situations
+from msgx_app.answers.situations import by_code, open_alerts, situations
 from msgx_app.answers.status import gather
-from msgx_app.answers.times import parse_instant
 from msgx_app.http.console.charts import chart
 from msgx_app.http.console.desk import Console, GivenConsole, shows
-from msgx_app.http.console.ring import oldest_ages, rate_now, throughput
+from msgx_app.http.console.ring import newly_dead, oldest_ages, rate_now, throughput
 from msgx_app.http.console.table import Entry
 from msgx_app.http.office import Desk
 from msgx_app.http.problems import problem_of
@@ -24,7 +23,6 @@ from msgx_core.ports import Inbox
 from msgx_core.ports.operations import Row
 
 ENTRY = Entry("overview", "/console", "now")
-DEAD_LATELY = "15m"
 GROUPS_SHOWN = 5
 
 
@@ -32,8 +30,10 @@ GROUPS_SHOWN = 5
 async def overview(request: AnyRequest, console: GivenConsole) -> Response[bytes]:
     """The first page."""
     watch = console.watch
+    pulse = console.pulse
+    lately = newly_dead(pulse.samples, pulse.last.badges.get("dead", 0), watch.clock.now())
     try:
-        found = await console.office.work(lambda desk: _with_store(desk, watch))
+        found = await console.office.work(lambda desk: _with_store(desk, watch, lately))
     except Exception as error:
         problem = problem_of(error)
         if problem.more.get("service") != "store":
@@ -42,7 +42,7 @@ async def overview(request: AnyRequest, console: GivenConsole) -> Response[bytes
     return await console.show_plain(request, "overview.html", {**found, **_charts(console)})
 
 
-def _with_store(desk: Desk, watch: Watch) -> dict[str, Any]:
+def _with_store(desk: Desk, watch: Watch, lately: int) -> dict[str, Any]:
     now = desk.clock.now()
     lease = desk.store.lease()
     # Only when nobody takes it in is it worth a look how much lies in the mailbox.
@@ -50,7 +50,6 @@ def _with_store(desk: Desk, watch: Watch) -> dict[str, Any]:
     asked = Asked(watch.services.answers(), store=desk.store, inbox=inbox)
     status = {**gather(asked, now), "INSTANCE": watch.instance()}
     alerts = open_alerts(desk)
-    lately = newly_dead(desk, parse_instant(DEAD_LATELY, desk.policy, now))
     failures = desk.store.failures(GROUPS_SHOWN)
     return _found(_with_outages(status, watch), alerts, lately, failures)
 

@@ -19,6 +19,7 @@ from msgx_app.http.console.ring import (
     Point,
     Ring,
     Sample,
+    newly_dead,
     oldest_ages,
     rate_now,
     throughput,
@@ -61,6 +62,15 @@ def test_throughput_is_messages_a_minute_and_never_negative() -> None:
     assert rate_now(samples(0, 10, 20, 30, 40, 50, 60)) == 40.0
     assert rate_now(samples(5)) is None
     assert rate_now([]) is None
+
+
+def test_dead_letters_of_the_last_quarter_of_an_hour() -> None:
+    """Fewer than before, by a replay, is none; what is older does not count."""
+    seen = [Sample(after(n * 300), 0, 0.0, 0, dead) for n, dead in enumerate((0, 40, 43, 43, 45))]
+    assert newly_dead(seen, 47, after(1230)) == 4
+    assert newly_dead(seen, 41, after(1230)) == 0
+    assert newly_dead(seen, 47, after(9000)) == 0
+    assert newly_dead([], 47, after(0)) == 0
 
 
 def test_what_was_not_seen_is_a_gap() -> None:

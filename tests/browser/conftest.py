@@ -1,4 +1,4 @@
-"""One browser for all tests of this folder."""
+"""One browser for each file: while it is open this thread has an event loop, which others may not find."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from browser import browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
     """Chromium."""
     with browser() as opened:

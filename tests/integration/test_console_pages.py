@@ -122,6 +122,20 @@ def test_a_failure_is_explained_and_replayed_after_a_dry_run(room: Room, who: Vi
     assert "SUCCEEDED" in text_of(refused.text)
 
 
+def test_an_answer_to_a_form_knows_the_page_that_it_was_on(room: Room, who: Visitor) -> None:
+    """Language and colours are switched there, and not at an address that only takes forms."""
+    msg_id = dead_list(room)
+    came_from = {"Referer": f"{who.base}/console/messages/{msg_id}?done=replay&n=1"}
+    fields = {"id": str(msg_id), "step": "preview"}
+    page = who.post("/console/messages/replay", fields, **came_from).text
+    assert f'name="here" value="/console/messages/{msg_id}"' in page
+    elsewhere = who.post("/console/messages/replay", fields, Referer="http://evil.example/x").text
+    assert 'name="here" value="/console"' in elsewhere
+    asked = who.get("/console/messages/replay")
+    assert asked.status_code in (404, 405)
+    assert "Nothing here" in asked.text
+
+
 def test_failures_are_grouped_by_code_and_kind_of_reason(room: Room, who: Visitor) -> None:
     """What differs behind the colon is one group, with its count, its newest and a link to them."""
     first, newest = dead_list(room, 7), dead_list(room, 8)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from attrs import define, field
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from services.base import unavailable
 
@@ -28,6 +28,7 @@ def chromium() -> str:
 def browser() -> Iterator[Browser]:
     """A browser for a folder of tests."""
     path = chromium()
+    expect.set_options(timeout=WAIT_MS)
     # As root it has no sandbox; what it opens here is ours.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:

@@ -168,13 +168,6 @@ def open_inbox(settings: Settings, clock: Clock, *, create: bool = False) -> Inb
     return _made("msgx.mailbox.url", INBOXES, settings, settings.mailbox.url, clock, create)
 
 
-def filler(inbox: Inbox) -> Callable[[int, bytes], None] | None:
-    """What gives a row of the mailbox its text later, for who plays its owner; None: this one cannot."""
-    from msgx_adapters.inbox_sqlite import SqliteInbox
-
-    return inbox.fill if isinstance(inbox, SqliteInbox) else None
-
-
 def open_store(settings: Settings, clock: Clock, *, create: bool = False) -> Store:
     """The store of `msgx.store.url`; `create` makes or upgrades its schema."""
     return _made("msgx.store.url", STORES, settings, settings.store.url, clock, create)

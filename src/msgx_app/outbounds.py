@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgx_app.settings import Settings
 from msgx_core.errors import ConfigError
-from msgx_core.ports import Clock, Outbound
+from msgx_core.ports import Clock, Inbox, Outbound
 
 
 def open_outbound(settings: Settings, clock: Clock, *, create: bool = False) -> Outbound | None:
@@ -68,3 +70,10 @@ def _mysql(settings: Settings, clock: Clock) -> Outbound:
             routing_id=names.outbound_routing_id,
         ),
     )
+
+
+def filler(inbox: Inbox) -> Callable[[int, bytes], None] | None:
+    """What gives a row of the mailbox its text later, for who plays its owner; None: this one cannot."""
+    from msgx_adapters.inbox_sqlite import SqliteInbox
+
+    return inbox.fill if isinstance(inbox, SqliteInbox) else None

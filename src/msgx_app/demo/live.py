@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from msgx_app import backends
+from msgx_app import backends, outbounds
 from msgx_app.beside import Beside, beside
 from msgx_app.cli.supervise import holder_name, stop_on_signals
 from msgx_app.container import Container, open_container
@@ -60,7 +60,7 @@ class Day:
         monitor = by.monitor
         self._by = by
         self._feeder = Feeder(
-            list(simulate(options.plan)), container.inbox, options.speed, backends.filler(container.inbox)
+            list(simulate(options.plan)), container.inbox, options.speed, outbounds.filler(container.inbox)
         )
         self._watcher = Watcher(container, options.plan, self._feeder, monitor)
         self._container = container

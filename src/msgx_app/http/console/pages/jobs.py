@@ -27,13 +27,14 @@ async def jobs(request: AnyRequest, console: GivenConsole) -> Response[bytes]:
 
     def make(desk: Desk) -> dict[str, Any]:
         store = desk.store
+        lease = store.lease()
         page = page_of(query.here, after, lambda n: store.jobs(n, after), lambda job: job.job_id)
         return {
             "page": page,
-            "rows": [job_row(each) for each in page.rows],
+            "rows": [job_row(each, lambda: lease) for each in page.rows],
             "kinds": [kind.value for kind in JobKind],
             "outages": sorted(store.outages(), key=lambda each: each.since, reverse=True),
-            "met": set(outages_met(store, store.lease())),
+            "met": set(outages_met(store, lease)),
             "audit": store.audit(AUDIT_SHOWN),
         }
 

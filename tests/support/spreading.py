@@ -27,7 +27,10 @@ class Company(enum.IntEnum):
 
 
 COMPANY: Mapping[str, Company] = {
+    "tests/browser/*.py": Company.CALM,
     "tests/crash/test_random_moments.py": Company.NONE,
+    "tests/integration/test_console_process.py": Company.CALM,
+    "tests/integration/test_console_stream.py": Company.CALM,
     "tests/integration/test_daemon_*.py": Company.CALM,
     "tests/integration/test_http_load.py": Company.NONE,
     "tests/integration/test_http_real.py": Company.CALM,

@@ -20,8 +20,8 @@ CLAIM_S = 20
 
 @pytest.fixture
 def system() -> Iterator[System]:
-    """An airport with one flight, at rest."""
-    with closing_system(None) as made:
+    """An airport with one flight, at rest; its cache outlives its process."""
+    with closing_system(None, cache_outlives=True) as made:
         made.send([schedule("DNLD", [fltr(1)])])
         made.drain()
         yield made
@@ -44,6 +44,7 @@ def gone_at(system: System, step: Step) -> Iterator[None]:
 def next_process(system: System) -> None:
     """Another one takes over and drains."""
     system.clock.advance(CLAIM_S)
+    system.cache.outage = None
     system.restart(clean=False)
     system.drain()
 
@@ -120,6 +121,7 @@ def test_committed_and_the_cache_does_not_answer(system: System) -> None:
     assert (row(system, msg_id)["STATE"], row(system, msg_id)["ATTEMPTS"]) == ("PENDING", 0)
     next_process(system)
     assert (system.fates()[msg_id][0], versions(system)) == ("SUCCEEDED", [1, 2])
+    assert '"STATE_VERSION":2' in (system.cache.get(1) or "")
 
 
 def test_the_cache_written_and_no_end(system: System) -> None:

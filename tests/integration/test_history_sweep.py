@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ from msgx_core.errors import Transient
 from msgx_core.model.change import FlightQuery
 from msgx_core.model.flight import FlightState
 from msgx_core.pipeline.pipeline import PipelineConfig
+from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports import HistoryRecord
 from msgx_core.rules.ended import EndedWindows
+from msgx_core.rules.policy import Policy
 from msgx_core.rules.render import flight_document, is_newer
 from services.elastic import elastic
 from wire import adft, fdel, flop, fltr, gate, schedule
@@ -251,3 +253,34 @@ def crash_at(step: str, nth: int = 1) -> Callable[[str], None]:
             raise SimulatedCrash(step)
 
     return hook
+
+
+def test_a_flight_touched_without_change_stays_until_its_message_has_ended(tmp_path: Path) -> None:
+    """D-33: looked at again under the lock. The version is the same, but a message that named the flight
+    meanwhile has not found its end."""
+    config = PipelineConfig(policy=Policy(suppress_unchanged=True))
+    with closing_system(None, history=FileHistory(tmp_path / "history"), config=config) as system:
+        system.send([schedule("DNLD", [fltr(1)]), flop(1, "GTDT", gate("B1"))])
+        system.drain()
+        system.clock.advance(4 * DAY_S)
+
+        def stop_after_apply(name: str) -> None:
+            if name == Step.APPLIED:
+                raise SimulatedCrash(name)
+
+        def meanwhile(name: str) -> None:
+            if name == Step.HISTORY_WRITTEN:
+                system.on_step = no_step
+                system.send([flop(1, "GTDT", gate("B1"))])
+                system.pipeline.intake.scan()
+                system.on_step = stop_after_apply
+                with suppress(SimulatedCrash):
+                    system.pipeline.pump.tick()
+                system.on_step = no_step
+
+        system.on_step = meanwhile
+        result = system.pipeline.sweep.run()
+        assert [(s.flid, s.version) for s in system.store.flights(limit=9)] == [(1, 2)]
+        assert (result.archived, result.kept) == (0, 1)
+        system.drain()
+        assert system.pipeline.sweep.run().archived == 1

@@ -35,7 +35,7 @@ class SimulatedCrash(BaseException):
 class System:
     """One airport's parts. Mailbox, bus and store file outlive a `restart`; all else is made anew.
 
-    Requests are sent with `sends` only.
+    Requests are sent with `sends` only. With `cache_outlives` the cache is a server of its own.
     """
 
     store_path: Path | None
@@ -53,6 +53,7 @@ class System:
     cache: MemoryCache = field(init=False)
     store: SqliteStore = field(init=False)
     pipeline: Pipeline = field(init=False)
+    cache_outlives: bool = False
     _starts: int = field(default=0, init=False)
     _started: bool = field(default=False, init=False)
 
@@ -63,6 +64,7 @@ class System:
         self.outbound = MemoryOutbound(zone=self.zone, clock=self.clock)
         self.bus = MemoryBus()
         self.store = SqliteStore.open(self.store_path, create=True)
+        self.cache = MemoryCache()
         self._wire()
 
     @property
@@ -71,7 +73,6 @@ class System:
         return self.config.policy
 
     def _wire(self) -> None:
-        self.cache = MemoryCache()
         self.pipeline = Pipeline(
             inbox=self.inbox,
             store=self.store,
@@ -105,6 +106,8 @@ class System:
         else:
             self.store.close()
             self.store = SqliteStore.open(self.store_path, create=False)
+        if not self.cache_outlives:
+            self.cache = MemoryCache()
         self._wire()
 
     def start(self) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from msgx_core.model.alert import Alert, AlertCode
-from msgx_core.model.proc import AbandonReason, WritebackDue
+from msgx_core.model.proc import AbandonReason, NewMessage, WritebackDue
 from msgx_core.ports import Store
 from msgx_core.testing.builders import AUDIT, NOW, apply, close, dead, enqueue, later, skipped
 from msgx_core.testing.store_contract import Another, Oracle, StoreContract, count, everything, message
@@ -59,6 +59,17 @@ class WritebackContract(StoreContract):
         held.writeback_retry(1, later(9_999), None, NOW)
         assert _claim(held, later(10), overdue_before=NOW) == []
         assert _claim(held, later(10), overdue_before=later(0.001)) == [1]
+
+    def test_when_the_owner_says_it_came_in_is_not_asked(self, held: Store, oracle: Oracle) -> None:
+        """R-003, R-142: RECEIVED_AT is for reconciliation; ENQUEUED_AT decides, and is always there."""
+        held.enqueue([NewMessage(1, later(-9_999)), NewMessage(2, None)], NOW)
+        for msg_id in (1, 2):
+            held.close_unapplied(msg_id, skipped(), [], NOW)
+            held.writeback_retry(msg_id, later(9_999), None, NOW)
+        assert _claim(held, later(10), overdue_before=NOW) == []
+        assert _claim(held, later(10), overdue_before=later(0.001)) == [1, 2]
+        with pytest.raises(Exception, match=r"(?i)not.null"):
+            oracle.run("UPDATE PROC_STATE SET ENQUEUED_AT = NULL")
 
     def test_a_terminal_row_without_a_time_is_due(self, held: Store, oracle: Oracle) -> None:
         """R-138: an abnormal fallback."""

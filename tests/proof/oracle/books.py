@@ -104,18 +104,19 @@ class Oracle:
         assert message.sent is not None
         message.identity, message.digest = self.identity_of(message), message.sent.raw
 
-    def taken_in_hand(self, msg_id: int | None, ahead: Iterable[int] = ()) -> None:
+    def taken_in_hand(
+        self, msg_id: int | None, ahead: Iterable[int] = (), fetched: int | None = None
+    ) -> None:
         """R-002, R-070, R-078: the pump takes the smallest that is open, and no other."""
         head = self.head()
         smallest = None if head is None else head.msg_id
         assert msg_id == smallest, f"message {msg_id} is taken in hand before {smallest} (R-070)"
-        self._in_hand, self._fetched = msg_id, None
+        self._in_hand, self._fetched = msg_id, fetched
         self._ahead = set(ahead)
 
     def goes_on_to(self, msg_id: int) -> None:
         """R-002: the next one of a burst is the smallest that is open, though nobody asked which that is."""
-        if msg_id != self._in_hand:
-            self.taken_in_hand(msg_id, self._ahead)
+        self.taken_in_hand(msg_id, self._ahead, self._fetched if msg_id == self._in_hand else None)
 
     def fetched_ahead(self, msg_ids: Iterable[int]) -> None:
         """Their texts have been read together: what becomes of the rows now comes too late."""

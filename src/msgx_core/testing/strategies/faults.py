@@ -120,8 +120,13 @@ def broken(draw: st.DrawFn, names: Iterable[str] = tuple(FAULTS)) -> WireMessage
     ...     assert message.fault.reason == f"recs-mismatch:{message.recs}!={len(message.flights)}"
     >>> miscounts()
     """
-    name = draw(st.sampled_from(sorted(names)))
-    breakage = {**FAULTS, **ODDITIES, **UNDER_DAYS}[name]
+    known = {**FAULTS, **ODDITIES, **UNDER_DAYS}
+    wanted = {names} if isinstance(names, str) else set(names)
+    if not wanted or wanted - known.keys():
+        unknown = ", ".join(sorted(wanted - known.keys())) or "none given"
+        raise ValueError(f"no such fault: {unknown}; there are {', '.join(sorted(known))}")
+    name = draw(st.sampled_from(sorted(wanted)))
+    breakage = known[name]
     spoilt = breakage.spoil(draw, draw(breakage.legal()))
     assert spoilt.fault is not None, f"{name} says what becomes of it"
     return evolve(spoilt, fault=evolve(spoilt.fault, name=name))

@@ -7,6 +7,7 @@ import pytest
 from msgx_adapters.store_postgres import PostgresStore
 from msgx_core.ports import Store
 from msgx_core.testing.store_contract_atomicity import AtomicityContract
+from msgx_core.testing.store_contract_board import BoardContract
 from msgx_core.testing.store_contract_effects import EffectContract
 from msgx_core.testing.store_contract_events import EventContract
 from msgx_core.testing.store_contract_evidence import EvidenceContract
@@ -137,6 +138,10 @@ class TestViews(ViewContract):
 
 
 class TestPaging(PagingContract):
+    pass
+
+
+class TestBoard(BoardContract):
     pass
 
 

@@ -11,6 +11,7 @@ import pytest
 from msgx_adapters.store_sqlite import Connection, SqliteStore
 from msgx_core.ports import Store
 from msgx_core.testing.store_contract_atomicity import AtomicityContract
+from msgx_core.testing.store_contract_board import BoardContract
 from msgx_core.testing.store_contract_effects import EffectContract
 from msgx_core.testing.store_contract_events import EventContract
 from msgx_core.testing.store_contract_evidence import EvidenceContract
@@ -164,6 +165,10 @@ class TestViews(ViewContract):
 
 
 class TestPaging(PagingContract):
+    pass
+
+
+class TestBoard(BoardContract):
     pass
 
 

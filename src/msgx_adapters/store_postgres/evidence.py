@@ -17,9 +17,10 @@ class EvidenceRole(Role):
         """`PROC_STATE` rows of applied messages by `APPLY_NO`."""
         return [rows.for_people(row) for row in self.read_rows("applied", after=after, limit=limit)]
 
-    def floors(self) -> Mapping[int, tuple[int, datetime]]:
+    def floors(self, flid: int | None = None) -> Mapping[int, tuple[int, datetime]]:
         """Version floors by FLID, and when each was last set."""
-        return {row["FLID"]: (row["STATE_VERSION"], row["UPDATED_AT"]) for row in self.read_rows("floors")}
+        found = self.read_rows("floors", flid=flid)
+        return {row["FLID"]: (row["STATE_VERSION"], row["UPDATED_AT"]) for row in found}
 
     def pins(self) -> Mapping[str, str]:
         """What `pin` has kept, by name."""

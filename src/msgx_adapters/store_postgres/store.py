@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgx_adapters.store_postgres import schema as schemas
+from msgx_adapters.store_postgres.board import BoardRole
 from msgx_adapters.store_postgres.evidence import EvidenceRole
 from msgx_adapters.store_postgres.inspecting import InspectionRole
 from msgx_adapters.store_postgres.jobs import JobRole
@@ -40,6 +41,7 @@ class PostgresStore(
     SweepingRole,
     RetentionRole,
     ViewRole,
+    BoardRole,
     OperatorRole,
     RequestRole,
     JobRole,

@@ -13,6 +13,7 @@ import attrs
 from msgx_adapters.store_postgres.flights import whole
 from msgx_adapters.store_postgres.session import Role
 from msgx_adapters.store_sql import rows
+from msgx_core.model.events import Target
 from msgx_core.model.flight import FlightState
 from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request
@@ -92,9 +93,10 @@ class ViewRole(Role):
         """`SRVT`/`VIPF` XML text of a flight (D-39)."""
         return {row["TAG"]: row["XML"] for row in self.read_rows("raw_sections", flid=flid)}
 
-    def flight_events(self, flid: int) -> Sequence[Row]:
-        """`msg` events of a flight by `EVENT_ID`, payload parsed."""
-        return self._people("flight_events", flid=flid)
+    def flight_events(self, flid: int, target: str = Target.MSG.value) -> Sequence[Row]:
+        """Events of a flight in one topic by `EVENT_ID`, payload parsed."""
+        statement = "flight_events" if target == Target.MSG.value else "flight_full_events"
+        return self._people(statement, flid=flid)
 
     def references(self, rtype: str, rkey: str | None = None) -> Sequence[RefRecord]:
         """Records of a category by key."""

@@ -22,10 +22,10 @@ class EvidenceRole(Role):
             found = self.reader.rows(SQL["applied"], {"after": after, "limit": limit})
         return [rows.for_people(row) for row in found]
 
-    def floors(self) -> Mapping[int, tuple[int, datetime]]:
+    def floors(self, flid: int | None = None) -> Mapping[int, tuple[int, datetime]]:
         """Version floors by FLID, and when each was last set."""
         with self.reader.read():
-            found = self.reader.rows(SQL["floors"])
+            found = self.reader.rows(SQL["floors"], {"flid": flid})
         return {row["FLID"]: (row["STATE_VERSION"], row["UPDATED_AT"]) for row in found}
 
     def pins(self) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgx_adapters.store_sqlite import schema
+from msgx_adapters.store_sqlite.board import BoardRole
 from msgx_adapters.store_sqlite.connection import Connection
 from msgx_adapters.store_sqlite.evidence import EvidenceRole
 from msgx_adapters.store_sqlite.inspecting import InspectionRole
@@ -37,6 +38,7 @@ class SqliteStore(
     SweepingRole,
     RetentionRole,
     ViewRole,
+    BoardRole,
     OperatorRole,
     RequestRole,
     JobRole,

@@ -17,6 +17,7 @@ from msgx_core.model.flight import FlightState
 from msgx_core.model.reference import RefRecord
 from msgx_core.model.request import Request, RequestSlot
 from msgx_core.model.schedule import Roster
+from msgx_core.ports.board import BoardViews
 
 Row = Mapping[str, Any]
 """A row for people: column names of the design (`MSG_ID`, `STATE`, …); absent columns have no value.
@@ -79,7 +80,7 @@ class Counts:
     requests_open: int = 0
 
 
-class Views(Protocol):
+class Views(BoardViews, Protocol):
     """Reads for people, tests and downstream tools."""
 
     def counts(self) -> Counts:
@@ -121,8 +122,8 @@ class Views(Protocol):
         """`SRVT`/`VIPF` XML text of a flight (D-39)."""
         ...
 
-    def flight_events(self, flid: int) -> Sequence[Row]:
-        """`msg` events of a flight by `EVENT_ID`, payload parsed, while they last."""
+    def flight_events(self, flid: int, target: str = Target.MSG.value) -> Sequence[Row]:
+        """Events of a flight in one topic by `EVENT_ID`, payload parsed, while they last."""
         ...
 
     def references(self, rtype: str, rkey: str | None = None) -> Sequence[RefRecord]:
@@ -181,8 +182,8 @@ class Views(Protocol):
         """`PROC_STATE` rows of applied messages with `APPLY_NO` above `after`, in that order (D-02, D-36)."""
         ...
 
-    def floors(self) -> Mapping[int, tuple[int, datetime]]:
-        """Version floors of archived flights by FLID, and when each was last set (D-37)."""
+    def floors(self, flid: int | None = None) -> Mapping[int, tuple[int, datetime]]:
+        """Version floors of archived flights by FLID, and when each was last set (D-37); of one alone."""
         ...
 
     def pins(self) -> Mapping[str, str]:

@@ -47,7 +47,8 @@ class EvidenceContract(StoreContract):
             "INSERT INTO FLIGHT_VERSION_FLOOR (FLID, STATE_VERSION, UPDATED_AT)"
             " VALUES (7, 12, '2027-03-14T06:30:00.123456+00:00')"
         )
-        assert held.floors() == {7: (12, NOW)}
+        assert held.floors() == held.floors(7) == {7: (12, NOW)}
+        assert held.floors(8) == {}
         held.pin("policy.ab", "{}")
         assert held.pins()["policy.ab"] == "{}"
 

@@ -79,6 +79,10 @@ SELECT * FROM msgx.MSG_EVENT WHERE TARGET = 'KAFKA:msg' AND MSG_ID = :msg_id ORD
 -- name: flight_events
 SELECT * FROM msgx.MSG_EVENT WHERE TARGET = 'KAFKA:msg' AND FLID = :flid ORDER BY EVENT_ID;
 
+-- Each topic has an index of its own.
+-- name: flight_full_events
+SELECT * FROM msgx.MSG_EVENT WHERE TARGET = 'KAFKA:schd' AND FLID = :flid ORDER BY EVENT_ID;
+
 -- name: events
 SELECT * FROM msgx.MSG_EVENT
 WHERE (:status::text IS NULL OR STATUS = :status) AND (:target::text IS NULL OR TARGET = :target)

@@ -78,6 +78,10 @@ SELECT * FROM MSG_EVENT WHERE TARGET = 'KAFKA:msg' AND MSG_ID = :msg_id ORDER BY
 -- name: flight_events
 SELECT * FROM MSG_EVENT WHERE TARGET = 'KAFKA:msg' AND FLID = :flid ORDER BY EVENT_ID;
 
+-- Each topic has an index of its own.
+-- name: flight_full_events
+SELECT * FROM MSG_EVENT WHERE TARGET = 'KAFKA:schd' AND FLID = :flid ORDER BY EVENT_ID;
+
 -- name: events
 SELECT * FROM MSG_EVENT
 WHERE (:status IS NULL OR STATUS = :status) AND (:target IS NULL OR TARGET = :target)

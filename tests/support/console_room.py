@@ -23,6 +23,9 @@ ALL_PAGES = (
     "/console/writeback?owed=1",
     "/console/outbox",
     "/console/outbox?status=DEAD&target=schd",
+    "/console/flights",
+    "/console/flights?day=2027-03-14",
+    "/console/flights?day=none&move=A",
 )
 
 

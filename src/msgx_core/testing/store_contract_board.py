@@ -7,6 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from msgx_core.model.events import Target
+from msgx_core.model.flight import FieldValue, FlightState
 from msgx_core.ports import Store
 from msgx_core.ports.board import BoardDay, BoardFilter, place_of
 from msgx_core.testing.builders import DAY, NEXT_DAY, NOW, apply, flids, flight, later, put
@@ -20,10 +21,10 @@ class BoardContract(StoreContract):
 
     @pytest.fixture
     def day(self, held: Store) -> Store:
-        """By time: 5, 3 and 4 (the same), 9 (shared by 3), 8 (deleted), 2 (of a main flight that is not there),
+        """By time: 5, 3 and 4 (the same), 9 (shared by 3), 8 (deleted), 2 (its main flight is not there),
         6 (without a time); 20 is of the next day, 30 has none.
         """
-        gates = {"GTDT": ({"GATE": "A12"}, {"GATE": "B7"})}
+        gates: dict[str, FieldValue] = {"GTDT": ({"GATE": "A12"}, {"GATE": "B7"})}
         apply(
             held,
             1,
@@ -42,7 +43,7 @@ class BoardContract(StoreContract):
         return held
 
     def test_a_board_is_by_time_and_flights_without_one_come_last(self, day: Store) -> None:
-        """product: flight board by operation day; D-06, D-21: deleted ones stay, code shares are in `MAFL`."""
+        """product: flight board by operation day; D-06: deleted ones stay; D-21: `MAFL`."""
         found = day.board(BoardFilter(DAY))
         assert flids(found) == [5, 3, 4, 8, 2, 6]
         assert [child.flid for child in found[1].mafl] == [9]
@@ -55,7 +56,7 @@ class BoardContract(StoreContract):
     def test_a_board_goes_on_behind_a_place(self, day: Store, limit: int) -> None:
         """Every flight once, also those of the same time and those without one."""
         whole = list(day.board(BoardFilter(DAY)))
-        seen = []
+        seen: list[FlightState] = []
         place = None
         while page := day.board(BoardFilter(DAY, after=place, limit=limit)):
             assert len(page) <= limit

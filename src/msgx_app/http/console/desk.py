@@ -187,12 +187,16 @@ class PageOf:
 
 
 def page_of(
-    here: str, after: object, fetch: Callable[[int], Sequence[T]], cursor: Callable[[T], object]
+    here: str,
+    after: object,
+    fetch: Callable[[int], Sequence[T]],
+    cursor: Callable[[T], object],
+    most: int = PAGE_ROWS,
 ) -> PageOf:
-    """At most `PAGE_ROWS` rows; `here` is the address of this page, its `after` says where it begins."""
-    rows = fetch(PAGE_ROWS + 1)
-    more = len(rows) > PAGE_ROWS
+    """At most so many rows; `here` is the address of this page, its `after` says where it begins."""
+    rows = fetch(most + 1)
+    more = len(rows) > most
     here = with_query(here, done=None, n=None)
-    following = with_query(here, after=cursor(rows[PAGE_ROWS - 1])) if more else None
+    following = with_query(here, after=cursor(rows[most - 1])) if more else None
     first = None if after is None else with_query(here, after=None)
-    return PageOf(rows[:PAGE_ROWS], following, first)
+    return PageOf(rows[:most], following, first)

@@ -14,6 +14,8 @@ from litestar.params import FromPath
 from msgx_app.http.problems import Problem
 
 _TYPES: Final[Mapping[str, str]] = {
+    "board.css": "text/css; charset=utf-8",
+    "board.js": "text/javascript; charset=utf-8",
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",

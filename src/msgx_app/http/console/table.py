@@ -26,6 +26,8 @@ def modules() -> tuple[ModuleType, ...]:
     """Each has route handlers, made with `shows` and `takes`, and an `ENTRY` if it is in the navigation."""
     from msgx_app.http.console.pages import (
         alerts,
+        flight,
+        flights,
         jobs,
         message,
         messages,
@@ -35,7 +37,7 @@ def modules() -> tuple[ModuleType, ...]:
         writeback,
     )
 
-    return (overview, alerts, messages, message, replay, writeback, outbox, jobs)
+    return (overview, flights, flight, alerts, messages, message, replay, writeback, outbox, jobs)
 
 
 def entries() -> tuple[Entry, ...]:

@@ -126,6 +126,7 @@
         const open = new Set([...part.querySelectorAll("details[open][id]")].map((each) => each.id));
         const focused = part.contains(document.activeElement) ? document.activeElement.id : "";
         part.dataset.was = fresh.innerHTML;
+        part.dispatchEvent(new CustomEvent("renew", { detail: fresh, bubbles: true }));
         part.replaceChildren(...fresh.childNodes);
         for (const id of open) document.getElementById(id)?.setAttribute("open", "");
         if (focused) document.getElementById(focused)?.focus({ preventScroll: true });

@@ -44,6 +44,9 @@ def test_a_dead_letter_is_found_understood_and_repaired(chrome: Browser, address
         page = look.page
         page.goto("/")
         expect(page).to_have_url(f"{address}/console")
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name="Flights").click()
+        expect(page.locator(".line.moved").first).to_be_visible(timeout=10_000)
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name="Overview").click()
         tile = page.locator(".tile", has_text="Active flights").locator(".value")
         expect(tile).not_to_have_text("0", timeout=10_000)
 
@@ -70,6 +73,13 @@ def test_a_dead_letter_is_found_understood_and_repaired(chrome: Browser, address
         audit = page.get_by_role("region", name="What people did with it")
         expect(audit).to_contain_text("the text is there now")
         expect(audit).to_contain_text("local")
+
+        # What became of it: the flight that it changed, with this message in its time line.
+        here = page.locator("h1").inner_text().split()[1]
+        page.get_by_role("link", name="Why and effect").click()
+        page.locator(".effect h3 a").first.click()
+        page.get_by_role("link", name="All versions with values").click()
+        expect(page.locator(".timeline")).to_contain_text(f"Message {here}")
 
 
 def test_the_overview_moves_by_itself(chrome: Browser, address: str) -> None:

@@ -16,7 +16,14 @@ from msgx_app.settings.network import Bind
 from msgx_core.model.alert import Alert, AlertCode
 from wire import flop, fltr, gate, reference, schedule
 
-PAGES = (*ALL_PAGES, "/console/messages/2", "/console/messages/3?view=text", "/console/nothing")
+PAGES = (
+    *ALL_PAGES,
+    "/console/flights/700101",
+    "/console/flights/700101?view=history",
+    "/console/messages/2",
+    "/console/messages/3?view=text",
+    "/console/nothing",
+)
 PHONE = {"width": 390, "height": 844}
 # Of text on its ground, as the WCAG count it (AA: 4.5).
 CONTRASTS = """() => {

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 
-from console_room import visitor
+from console_room import text_of, visitor
 from http_room import Room, http_room, settings_of
 from msgx_core.model.alert import Alert, AlertCode
 from wire import flop, fltr, gate, schedule
 
-FLIGHTS = 2000
+FLIGHTS = 4000
+DAY = "/console/flights?day=2027-03-14"
 MAX_PAGE_BYTES = 600_000
 WITHIN_S = 10.0
 
@@ -46,6 +49,10 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
         "/console/messages/3?view=decoded",
         "/console/outbox?status=SENT",
         "/console/writeback?owed=1",
+        DAY,
+        f"{DAY}&text=QX3",
+        "/console/flights/1",
+        "/console/flights/1?view=history",
     ],
 )
 def test_a_page_is_bounded(room: Room, path: str) -> None:
@@ -60,5 +67,19 @@ def test_what_is_left_out_is_told(room: Room) -> None:
     who = visitor(room)
     assert f"{FLIGHTS} flights; the first 50 are shown" in who.text("/console/messages/1?view=effect")
     assert "bytes more are not shown" in who.text("/console/messages/3?view=text")
-    assert "and 1800 more" in who.text("/console/messages/1")
+    assert f"and {FLIGHTS - 200} more" in who.text("/console/messages/1")
     assert 'rel="next"' in who.page("/console/alerts")
+
+
+def test_a_long_day_is_turned_page_by_page(room: Room) -> None:
+    """4,000 flights at one minute: every one once, in order, from the first page to the last."""
+    who = visitor(room)
+    seen: list[int] = []
+    path: str | None = DAY
+    while path is not None:
+        page = who.page(path)
+        seen += [int(flid) for flid in re.findall(r'<tr[^>]*id="flight-(\d+)"', page)]
+        following = re.search(r'<a rel="next" href="([^"]*after=[^"]*)"', page)
+        path = None if following is None else unescape(following[1])
+    assert seen == list(range(1, FLIGHTS + 1))
+    assert f"{FLIGHTS // 1000} 000 flights" in text_of(page)

@@ -102,7 +102,7 @@ async def flights(request: AnyRequest, console: GivenConsole) -> Response[bytes]
         )
         lines = [line_of(flight, desk.policy) for flight in page.rows]
         chosen = {"asked": asked, "shown": shown, "day": day, "moves": MOVES}
-        return {**chosen, "page": page, "lines": lines, "airport_zone": desk.policy.airport_zone}
+        return {**chosen, "page": page, "lines": lines}
 
     return await console.show(request, "flights.html", make)
 

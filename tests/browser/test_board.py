@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -13,16 +14,14 @@ from http_room import Room, http_room, settings_of
 from wire import fdel, flop, fltr, gate, schedule
 
 DAY = "/console/flights?day=2027-03-14"
-NEWS = re.compile(r"^Flights that have changed: \d+$")
 
 
 @pytest.fixture
-def room() -> Iterator[Room]:
+def room(tmp_path: Path) -> Iterator[Room]:
     """Three flights of a day."""
-    with http_room(settings_of()) as made:
-        made.finish(
-            schedule("DNLD", [fltr(n, f"14MAR27080{n}", MVIN="D", REMC="要客 & 随行") for n in (1, 2, 3)])
-        )
+    with http_room(settings_of(tmp_path)) as made:
+        flights = [fltr(n, f"14MAR27080{n}", MVIN="D", REMC="要客 & 随行") for n in (1, 2, 3)]
+        made.finish(schedule("DNLD", flights))
         yield made
 
 

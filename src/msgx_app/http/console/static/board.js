@@ -1,7 +1,7 @@
 // Flights that move: what has changed since the last look is marked for a while, and told now and then.
 "use strict";
 (() => {
-  const MARKED_MS = 6000, TOLD_MS = 30000;
+  const MARKED_MS = 6000, TOLD_MS = 20000;
   const marked = new Map(); // id of a row: until when, and which of its cells
   const news = new Set();
   let told = 0, timer = 0;

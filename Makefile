@@ -19,10 +19,10 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint format docs reference bench bench-quick deep trace plant mutate soak clean
+.PHONY: help demo test lint format docs reference screenshots bench bench-quick deep trace plant mutate soak clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  ARGS=...          is passed on:      make demo ARGS=--once   make test ARGS='-k merge -x'"
 	@echo "  PYTHON=python3.12 picks the Python of a new virtual environment; VENV=DIR its place"
@@ -57,6 +57,9 @@ docs: $(TESTING) ## build the documentation into build/site; a link that leads n
 
 reference: $(TESTING) ## write docs/reference from the code
 	@cd tools && ../$(BIN)/python -m reference
+
+screenshots: $(TESTING) ## take pictures of the console for docs/screenshots (needs chromium)
+	@cd tools && ../$(BIN)/python -m screenshots $(ARGS)
 
 trace: $(TESTING) ## write docs/requirements.md: each rule and the tests that show it
 	@cd tools && ../$(BIN)/python -m traceability $(ARGS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from msgx_app.answers.advice import Remedy, load_advice
 from msgx_core.errors import Rejected
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.proc import AbandonReason
+from msgx_core.model.request import Request, RequestSlot, RequestState
+from msgx_core.ports.operations import Audit
 from processes import wait_for
 from wire import flop, fltr, gate, reference, schedule
 
@@ -124,6 +127,53 @@ def test_a_schedule_with_a_day_conflict(room: Room, look: Tab) -> None:
     look.page.get_by_role("link", name=f"Open message {msg_id}").click()
     look.waits_for(advice("reason", "SAME_FLID_ACROSS_OPERATION_DAYS").remedy)
     expect(look.page.locator("main")).to_contain_text("2027-03-15")
+
+
+def test_a_day_conflict_from_the_overview_to_a_new_request(room: Room, look: Tab) -> None:
+    """The console alone: what and why in the schedule log, then the day is asked for again, by clicking."""
+    (msg_id,) = room.finish(schedule("DNLD", [fltr(700101, "15MAR270805")]))
+    said = advice("alert", "SAME_FLID_ACROSS_OPERATION_DAYS")
+    situation = look.page.locator(".situation", has_text=said.title)
+    situation.get_by_role("link", name="Schedule log").click()
+    look.page.wait_for_url("**/console/snapshots?flag=DAY_MISMATCH")
+    why = advice("reason", "SAME_FLID_ACROSS_OPERATION_DAYS")
+    sees(look, "reason", "SAME_FLID_ACROSS_OPERATION_DAYS", f"Message {msg_id}", "700101", "2027-03-15")
+    expect(look.page.get_by_role("row", name="ROLLED_BACK")).to_contain_text("refused whole")
+    assert why.remedy.endswith("(Requests).")
+    look.page.get_by_role("link", name="Clear").click()
+    look.page.get_by_role("link", name="2027-03-14").first.click()
+    look.page.get_by_role("link", name="Ask for this day again").click()
+    form = look.page.get_by_role("region", name="Ask for the schedule of days")
+    expect(form.get_by_label("First day")).to_have_value("2027-03-14")
+    form.get_by_label("Reason").fill("day conflict in the push")
+    form.get_by_role("button", name="Ask").click()
+    look.waits_for("Asked: it is sent within seconds")
+    slot = look.page.get_by_role("region", name="Schedule of days", exact=False).first
+    expect(slot).to_contain_text("2027-03-14")
+    expect(slot).to_contain_text("day conflict in the push")
+    expect(slot).to_contain_text("SENT")  # it tells by itself
+
+
+def test_flights_of_another_day_in_an_answer(room: Room, look: Tab) -> None:
+    """The other day conflict: what was asked for one day has a flight of another; refused whole, and told."""
+    day = date(2027, 3, 14)
+    wanted = Request(
+        0,
+        RequestSlot.RQFD,
+        RequestState.PENDING,
+        room.daemon.container.clock.now(),
+        first_day=day,
+        last_day=day,
+    )
+    asked = room.store.create_request(wanted, Audit("night", "a test"), wanted.created_at)
+    wait_for("it is sent", lambda: room.store.requests(1)[0].state is RequestState.SENT)
+    (msg_id,) = room.finish(schedule("RESP", [fltr(700101), fltr(700109, "16MAR270805")]))
+    row = room.store.message(msg_id)
+    assert row is not None
+    look.page.goto("/console/snapshots")
+    sees(look, "reason", row["REASON"].partition(":")[0], "700109", f"Message {msg_id}")
+    look.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Requests").click()
+    expect(look.page.get_by_role("row", name=str(asked.request_id)).first).to_contain_text("SENT")
 
 
 def test_dead_letters_pile_up(room: Room, look: Tab) -> None:

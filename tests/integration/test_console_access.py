@@ -163,11 +163,14 @@ def test_each_role_sees_and_does_its_part(guarded: Room) -> None:
         ("/console/outbox/discard", {"id": "1-msg", "reason": "x"}),
         ("/console/messages/replay", {"id": "1", "step": "do", "reason": "x"}),
         ("/console/messages/1/readmit", {"reason": "x"}),
+        ("/console/requests/schedule", {"first": "2027-03-14", "reason": "x"}),
+        ("/console/requests/reference", {"ref": "GLST", "reason": "x"}),
     ):
         for who in (reader, sender):
             assert who.post(path, fields, mark=_any_mark(who)).status_code == 403, path
     assert "operator" in reader.post("/console/jobs", job, mark=_any_mark(reader)).text
     assert operator.post("/console/jobs", job).status_code == 303
+    assert guarded.store.requests() == []
     rows = guarded.store.audit()
     assert (rows[0]["ACTOR"], rows[0]["REASON"]) == ("otto", "console test")
 
@@ -196,6 +199,17 @@ def test_a_form_has_to_come_from_our_own_page(
     found = who.mark()
     answer = who.post("/console/jobs", fields, mark=found if mark is None else mark, **headers)
     assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("where", ["/console/requests/schedule", "/console/requests/reference"])
+@pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_nobody_else_asks_the_aodb(room: Room, where: str, headers: dict[str, str]) -> None:
+    """CSRF: what costs flights is not asked for by another site's page, nor without the mark."""
+    who = visitor(room)
+    fields = {"first": "2027-03-14", "ref": "GLST", "reason": "csrf test"}
+    mark = who.mark() if headers else "0" * 64
+    assert who.post(where, fields, mark=mark, **headers).status_code == 403
+    assert room.store.requests() == []
 
 
 def test_the_mark_of_another_browser_is_worth_nothing(room: Room) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import attrs
@@ -13,6 +13,7 @@ import attrs
 from msgx_adapters.store_postgres.flights import whole
 from msgx_adapters.store_postgres.session import Role
 from msgx_adapters.store_sql import rows
+from msgx_adapters.store_sql.documents import needle
 from msgx_core.model.events import Target
 from msgx_core.model.flight import FlightState
 from msgx_core.model.reference import RefRecord
@@ -102,6 +103,19 @@ class ViewRole(Role):
         """Records of a category by key."""
         return [rows.reference(row) for row in self.read_rows("references", rtype=rtype, rkey=rkey)]
 
+    def reference_page(
+        self, rtype: str, limit: int = 100, after: str | None = None, text: str | None = None
+    ) -> Sequence[RefRecord]:
+        """Some records of a category by key."""
+        text = None if text is None else needle(text)
+        values = {"rtype": rtype, "limit": limit, "after": after, "text": text}
+        found = self.read_rows("reference_page", **values)
+        return [rows.reference(row) for row in found]
+
+    def reference_sizes(self) -> Sequence[Row]:
+        """How many records each category has, and its last change."""
+        return self._people("reference_sizes")
+
     def rosters(self, day: date | None = None) -> Sequence[Roster]:
         """Rosters by day."""
         found = self.read_rows("rosters", day=day)
@@ -127,11 +141,19 @@ class ViewRole(Role):
         return self._people(statement, status=status, target=target, limit=limit, after=event_id, topic=topic)
 
     def snapshots(
-        self, limit: int = 100, after: int | None = None, msg_id: int | None = None
+        self,
+        limit: int = 100,
+        after: int | None = None,
+        msg_id: int | None = None,
+        *,
+        between: tuple[datetime, datetime] | None = None,
+        flag: str | None = None,
     ) -> Sequence[Row]:
         """Schedule log, newest first."""
         before = rows.MOST if after is None else after
-        return self._people("snapshots", limit=limit, before=before, msg_id=msg_id)
+        start, end = (None, None) if between is None else between
+        where = {"msg_id": msg_id, "flag": flag, "start": start, "end": end}
+        return self._people("snapshots", limit=limit, before=before, **where)
 
     def alerts(
         self,

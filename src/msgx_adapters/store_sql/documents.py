@@ -64,6 +64,15 @@ def _node(tree: list[Any]) -> Node:
     return Node(tag, text, attributes, tuple(_node(child) for child in children))
 
 
+def needle(text: str) -> str:
+    """A text as it stands inside what `dump_node` makes.
+
+    >>> needle('say "A1"') in dump_node(Node("GLST", 'they say "A1" here'))
+    True
+    """
+    return _encode(text)[1:-1]
+
+
 def dump_counts(counts: Mapping[str, int]) -> str | None:
     """Numbers by name as a JSON object; None where there are none."""
     return _encode(dict(counts)) if counts else None

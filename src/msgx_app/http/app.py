@@ -18,6 +18,7 @@ from msgx_app.http.console.opening import Opened, open_console
 from msgx_app.http.console.pulse import Pulse
 from msgx_app.http.limits import App, Limited, Limits
 from msgx_app.http.office import Office
+from msgx_app.http.openapi import NoPages
 from msgx_app.http.problems import FAULT, MEDIA_TYPE, Problem, problem_of
 from msgx_app.http.replies import AnyRequest, handlers_in
 from msgx_app.http.routes import about, flights, jobs, messages, operations, reference, sending
@@ -88,7 +89,7 @@ def litestar_app(office: Office, watch: Watch, telemetry: Telemetry, opened: Ope
             title="msgx",
             version=installed_version(),
             description="An airport's messages, the flights that came of them, and what operators do.",
-            render_plugins=(),
+            render_plugins=(NoPages(),),
             use_handler_docstrings=True,
         ),
         request_max_body_size=None,  # `Limited` counts, and answers in our own shape

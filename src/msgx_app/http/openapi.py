@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from litestar import Litestar
+from litestar import Litestar, Router
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.plugins import JsonRenderPlugin
 
 from msgx_app.http.parameters import MAX_ID, MIN_ID
 from msgx_app.http.problems import MEDIA_TYPE
@@ -37,6 +38,17 @@ _SENT: Final = {
         for media_type in ("application/xml", "application/octet-stream", "text/xml")
     },
 }
+
+
+class NoPages(JsonRenderPlugin):
+    """litestar's own pages about an interface, none of them: `/api/v1/openapi.json` is the one address.
+
+    Theirs would show another document, without our answers, and load scripts from elsewhere.
+    """
+
+    def receive_router(self, router: Router) -> None:
+        """Called by litestar when it has made its pages, before they are served."""
+        router.routes.clear()
 
 
 def described(settings: Settings) -> dict[str, Any]:

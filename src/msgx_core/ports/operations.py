@@ -130,6 +130,20 @@ class Views(BoardViews, Protocol):
         """Records of a category by key; those of `RSTA` become statuses by `rules.reference.statuses`."""
         ...
 
+    def reference_page(
+        self, rtype: str, limit: int = 100, after: str | None = None, text: str | None = None
+    ) -> Sequence[RefRecord]:
+        """Some records of a category by key, behind the key `after`.
+
+        `text`: those that have it in a tag, a value or an attribute; small and capital letters from A to Z
+        are alike.
+        """
+        ...
+
+    def reference_sizes(self) -> Sequence[Row]:
+        """Categories that have records, by name: `RTYPE`, `N`, last change (`MSG_ID`, `UPDATED_AT`)."""
+        ...
+
     def rosters(self, day: date | None = None) -> Sequence[Roster]:
         """Rosters by day."""
         ...
@@ -151,9 +165,19 @@ class Views(BoardViews, Protocol):
         ...
 
     def snapshots(
-        self, limit: int = 100, after: int | None = None, msg_id: int | None = None
+        self,
+        limit: int = 100,
+        after: int | None = None,
+        msg_id: int | None = None,
+        *,
+        between: tuple[datetime, datetime] | None = None,
+        flag: str | None = None,
     ) -> Sequence[Row]:
-        """Schedule log, newest first, of one message when `msg_id` is given; behind `LOG_ID` `after`."""
+        """Schedule log, newest first, behind `LOG_ID` `after`.
+
+        When such is given, of one message, with one flag, or of what lies `between` two instants, the second
+        one exclusive: rows whose scope has something of that time. Rows without a scope have nothing of any.
+        """
         ...
 
     def alerts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -116,6 +117,57 @@ class LedgerContract(StoreContract):
         assert list(held.references("GLST")) == [last]
         assert list(held.references("GLST", "A")) == [last]
         assert list(held.references("GLST", "B")) == []
+
+    def test_records_page_by_page(self, held: Store) -> None:
+        """By key, character by character as the codes of the characters are; every record once."""
+        keys = ["a", "B", "A2", "A10", "A", "机", "~"]
+        apply(held, 1, reference=tuple(PutRecord(_record(key)) for key in keys))
+        apply(held, 2, reference=(PutRecord(_record("A1", "SLST")),))
+        found: list[str] = []
+        while page := held.reference_page("GLST", 2, found[-1] if found else None):
+            assert len(page) <= 2
+            found += [record.rkey for record in page]
+        assert found == sorted(keys)
+        assert list(held.reference_page("GLST", 1)) == list(held.references("GLST", "A"))
+        assert list(held.reference_page("CLST")) == []
+
+    @pytest.mark.parametrize(
+        ("text", "keys"),
+        [
+            ("hong", ["HKG"]),
+            ("香港", ["HKG"]),
+            ("KM", ["KMG"]),
+            ("NAME", ["HKG", "KMG"]),
+            ('5" \\', ["KMG"]),
+            ("note", ["HKG"]),
+            ("%", []),
+            ("_", []),
+            ("", ["HKG", "KMG"]),
+        ],
+    )
+    def test_records_with_a_text(self, held: Store, text: str, keys: list[str]) -> None:
+        """Keys, tags, values and attributes; nothing is a wildcard; letters alike, large or small."""
+        hong_kong = Node("ARPT", "", {"NOTE": "x"}, (Node("ITCD", "HKG"), Node("NAME", "Hong Kong 香港")))
+        kunming = Node("ARPT", "", {}, (Node("ITCD", "KMG"), Node("NAME", 'Kunming 5" \\')))
+        for msg_id, (key, node) in enumerate([("HKG", hong_kong), ("KMG", kunming)], start=1):
+            apply(held, msg_id, reference=(PutRecord(_record(key, "ARPT", node=node)),))
+        assert [record.rkey for record in held.reference_page("ARPT", text=text)] == keys
+        assert [record.rkey for record in held.reference_page("ARPT", 100, "HKG", text)] == [
+            key for key in keys if key > "HKG"
+        ]
+
+    def test_sizes_of_categories(self, held: Store) -> None:
+        """Those that have records, with their last change."""
+        assert list(held.reference_sizes()) == []
+        second = RefRecord("GLST", "B", Node("GLST", children=(Node("GCOD", "B"),)), 2, later(5))
+        apply(held, 1, reference=(PutRecord(_record("A")), PutRecord(_record("GATE/A1", "RSTA"))))
+        apply(held, 2, reference=(PutRecord(second),))
+        assert [dict(row) for row in held.reference_sizes()] == [
+            {"RTYPE": "GLST", "N": 2, "MSG_ID": 2, "UPDATED_AT": later(5)},
+            {"RTYPE": "RSTA", "N": 1, "MSG_ID": 1, "UPDATED_AT": NOW},
+        ]
+        apply(held, 3, reference=(RemoveRecord("RSTA", "GATE/A1"),))
+        assert [row["RTYPE"] for row in held.reference_sizes()] == ["GLST"]
 
     def test_the_logical_view(self, held: Store, oracle: Oracle) -> None:
         """R-422, R-007: REF_MASTER has every category, (RTYPE, RKEY) once."""

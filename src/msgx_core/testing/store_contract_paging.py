@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -11,9 +12,23 @@ import pytest
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.events import EventSettled, EventStatus, Target
 from msgx_core.model.proc import AbandonReason
+from msgx_core.model.schedule import SnapshotFlag as Flag
 from msgx_core.model.schedule import SnapshotLogRow, SnapshotResult
 from msgx_core.ports import Store
-from msgx_core.testing.builders import AUDIT, NOW, apply, close, dead, enqueue, flight, put, request
+from msgx_core.testing.builders import (
+    AUDIT,
+    DAY,
+    NEXT_DAY,
+    NOW,
+    apply,
+    close,
+    dead,
+    enqueue,
+    flight,
+    later,
+    put,
+    request,
+)
 from msgx_core.testing.store_contract import StoreContract
 
 T = TypeVar("T")
@@ -73,6 +88,42 @@ class PagingContract(StoreContract):
         assert len(whole) == 5
         assert walked(lambda after: long.snapshots(2, after), lambda row: row["LOG_ID"]) == whole
         assert [row["MSG_ID"] for row in long.snapshots(100, msg_id=3)] == [3]
+
+    def test_snapshots_of_a_time_and_with_a_flag(self, held: Store) -> None:
+        """The scope of a day ends before its end, that of a window with it. Flags are whole words."""
+        rows: list[tuple[date | None, int | None, int | None, list[Flag]]] = [
+            (DAY, 0, 100, [Flag.EMPTY]),
+            (NEXT_DAY, 100, 200, [Flag.RECS_DROP, Flag.EMPTY]),
+            (None, 50, 150, []),
+            (None, 30, 100, [Flag.RECS_DROP]),
+            (None, None, None, [Flag.DAY_MISMATCH]),
+        ]
+        for msg_id, (day, start, end, flags) in enumerate(rows, start=1):
+            row = SnapshotLogRow(
+                msg_id,
+                NOW,
+                SnapshotResult.COMMITTED,
+                operation_day=day,
+                scope_start=None if start is None else later(start),
+                scope_end=None if end is None else later(end),
+                flags=tuple(flags),
+            )
+            held.log_snapshots([row])
+
+        def found(**where: Any) -> list[int]:
+            return [row["MSG_ID"] for row in held.snapshots(100, **where)]
+
+        first, second = (later(0), later(100)), (later(100), later(200))
+        assert found(between=first) == [4, 3, 1]
+        assert found(between=second) == [4, 3, 2]
+        assert found(between=(later(200), later(300))) == []
+        assert found(flag="EMPTY") == [2, 1]
+        assert found(flag="RECS_DROP") == [4, 2]
+        assert found(flag="RECS") == []
+        assert found(between=second, flag="RECS_DROP") == [4, 2]
+        assert found(between=second, flag="EMPTY", msg_id=1) == []
+        newest = held.snapshots(1, between=first)
+        assert [row["MSG_ID"] for row in held.snapshots(1, newest[0]["LOG_ID"], between=first)] == [3]
 
     def test_alerts(self, long: Store) -> None:
         """Open ones and all of them."""

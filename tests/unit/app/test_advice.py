@@ -14,7 +14,13 @@ SERVICES = ("store", "mailbox", "cache", "bus", "archive", "history")
 
 @pytest.mark.parametrize(
     ("kind", "wanted"),
-    [("alert", {code.value for code in AlertCode}), ("service", set(SERVICES)), ("reason", set(REASONS))],
+    [
+        ("alert", {code.value for code in AlertCode}),
+        ("service", set(SERVICES)),
+        ("reason", set(REASONS)),
+        ("request", {"timeout", "replaced", "eror", "send-lost"}),
+        ("flag", {"DAY_MISMATCH"}),
+    ],
 )
 def test_nothing_lacks_advice_and_none_is_about_nothing(kind: str, wanted: set[str]) -> None:
     assert set(ADVICE.texts[kind]) == wanted

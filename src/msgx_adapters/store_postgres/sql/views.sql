@@ -116,6 +116,16 @@ SELECT TAG, XML FROM msgx.FLIGHT_RAW_SECTION WHERE FLID = :flid ORDER BY TAG;
 SELECT RTYPE, RKEY, PAYLOAD, MSG_ID, UPDATED_AT FROM msgx.REF_MASTER
 WHERE RTYPE = :rtype AND (:rkey::text IS NULL OR RKEY = :rkey) ORDER BY RKEY;
 
+-- name: reference_page
+SELECT RTYPE, RKEY, PAYLOAD, MSG_ID, UPDATED_AT FROM msgx.REF_MASTER
+WHERE RTYPE = :rtype AND (:after::text IS NULL OR RKEY > :after)
+    AND (:text::text IS NULL OR position(lower(:text COLLATE "C") IN lower(PAYLOAD::text COLLATE "C")) > 0)
+ORDER BY RKEY LIMIT :limit;
+
+-- name: reference_sizes
+SELECT RTYPE, COUNT(*) AS N, MAX(MSG_ID) AS MSG_ID, MAX(UPDATED_AT) AS UPDATED_AT
+FROM msgx.REF_MASTER GROUP BY RTYPE ORDER BY RTYPE;
+
 -- name: rosters
 SELECT D.OPERATION_DAY, COALESCE(G.VERSION, 0) AS VERSION,
     ARRAY(SELECT R.FLID FROM msgx.SCHD_GEN_FLID R WHERE R.OPERATION_DAY = D.OPERATION_DAY) AS FLIDS
@@ -136,6 +146,9 @@ ORDER BY MSG_ID LIMIT :limit;
 
 -- name: snapshots
 SELECT * FROM msgx.SCHD_SNAP_LOG WHERE LOG_ID < :before AND (:msg_id::bigint IS NULL OR MSG_ID = :msg_id)
+    AND (:start::timestamptz IS NULL OR (SCOPE_START < :end::timestamptz AND (SCOPE_END > :start::timestamptz
+        OR (SCOPE_END = :start::timestamptz AND OPERATION_DAY IS NULL)))) -- that of a day ends before its end
+    AND (:flag::text IS NULL OR FLAGS @> to_jsonb(:flag::text))
 ORDER BY LOG_ID DESC LIMIT :limit;
 
 -- name: alerts_open

@@ -102,6 +102,16 @@ SELECT TAG, XML FROM FLIGHT_RAW_SECTION WHERE FLID = :flid ORDER BY TAG;
 SELECT RTYPE, RKEY, PAYLOAD, MSG_ID, UPDATED_AT FROM REF_RECORD
 WHERE RTYPE = :rtype AND (:rkey IS NULL OR RKEY = :rkey) ORDER BY RKEY;
 
+-- name: reference_page
+SELECT RTYPE, RKEY, PAYLOAD, MSG_ID, UPDATED_AT FROM REF_RECORD
+WHERE RTYPE = :rtype AND (:after IS NULL OR RKEY > :after)
+    AND (:text IS NULL OR instr(lower(PAYLOAD), lower(:text)) > 0)
+ORDER BY RKEY LIMIT :limit;
+
+-- name: reference_sizes
+SELECT RTYPE, COUNT(*) AS N, MAX(MSG_ID) AS MSG_ID, MAX(UPDATED_AT) AS UPDATED_AT
+FROM REF_RECORD GROUP BY RTYPE ORDER BY RTYPE;
+
 -- name: roster_days
 SELECT OPERATION_DAY FROM SCHD_GEN UNION SELECT OPERATION_DAY FROM SCHD_GEN_FLID ORDER BY OPERATION_DAY;
 
@@ -117,6 +127,9 @@ ORDER BY MSG_ID LIMIT :limit;
 
 -- name: snapshots
 SELECT * FROM SCHD_SNAP_LOG WHERE LOG_ID < :before AND (:msg_id IS NULL OR MSG_ID = :msg_id)
+    AND (:start IS NULL OR (SCOPE_START < :end AND (SCOPE_END > :start
+        OR (SCOPE_END = :start AND OPERATION_DAY IS NULL)))) -- that of a day ends before its end
+    AND (:flag IS NULL OR EXISTS (SELECT 1 FROM json_each(FLAGS) WHERE value = :flag))
 ORDER BY LOG_ID DESC LIMIT :limit;
 
 -- name: alerts_open

@@ -15,6 +15,7 @@ from msgx_app.http.office import Desk, Office
 from msgx_app.http.problems import busy, problem_of
 from msgx_app.http.watch import Watch
 from msgx_core.model.proc import TERMINAL_STATES, UNFINISHED_STATES
+from msgx_core.model.request import Request, RequestSlot
 from msgx_core.ports.operations import Counts
 
 MAX_STREAMS: Final = 32
@@ -193,7 +194,7 @@ class Pulse:
                 "alerts": str(counts.alerts_open),
                 "writeback": f"{counts.writeback_pending}.{counts.writeback_abandoned}",
                 "outbox": json.dumps(dict(counts.events), sort_keys=True, default=dict),
-                "requests": str(counts.requests_open),
+                "requests": ".".join(_standing(store.open_request(slot)) for slot in RequestSlot),
                 "jobs": ".".join(f"{job.job_id}{job.state.value}" for job in jobs),
                 "lease": f"{lease.holder}.{lease.epoch}.{lease.expires_in_s > 0}",
             },
@@ -205,6 +206,12 @@ class Pulse:
         down = ",".join(sorted(outage.service for outage in self._watch.monitor.outages()))
         tick = int(self._clock.monotonic_s() / EVERY_S)
         return f"{phase.phase.value}.{phase.detail}.{down}.{seen.store_up}.{seen.marks.get('lease')}.{tick}"
+
+
+def _standing(request: Request | None) -> str:
+    if request is None:
+        return "-"
+    return f"{request.request_id}{request.state.value}{request.resp_msg_id or ''}"
 
 
 def _sum(counts: Counts, states: tuple[str, ...]) -> int:

@@ -23,13 +23,20 @@ class Query:
         """That of a request."""
         text = request.scope["query_string"].decode("latin-1")
         here = request.scope["path"] + (f"?{text}" if text else "")
-        return cls({name: value.strip() for name, value in request.query_params.items()}, here)
+        return cls(dict(request.query_params.items()), here)
 
     def text(self, name: str, most: int = 200) -> str | None:
-        """A text. Raises `Problem` when it is too long."""
+        """A text without the blanks around it. Raises `Problem`, as `exact` does."""
+        value = self.exact(name, most)
+        return None if value is None else value.strip() or None
+
+    def exact(self, name: str, most: int = 200) -> str | None:
+        """A text as it is. Raises `Problem` when it is too long, or what no database can hold."""
         value = self.values.get(name) or None
         if value is not None and len(value) > most:
             raise Problem(422, f"{name}: at most {most} characters")
+        if value is not None and "\x00" in value:
+            raise Problem(422, f"{name}: a text without the character 0")
         return value
 
     def choice(self, name: str, legal: Collection[str]) -> str | None:
@@ -55,4 +62,4 @@ class Query:
 
     def has(self, name: str) -> bool:
         """Whether it is said."""
-        return bool(self.values.get(name))
+        return bool(self.values.get(name, "").strip())

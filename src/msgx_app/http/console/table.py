@@ -33,11 +33,16 @@ def modules() -> tuple[ModuleType, ...]:
         messages,
         outbox,
         overview,
+        reference,
         replay,
+        requests,
+        resources,
+        snapshots,
         writeback,
     )
 
-    return (overview, flights, flight, alerts, messages, message, replay, writeback, outbox, jobs)
+    work = (messages, message, replay, writeback, outbox, requests, jobs)
+    return (overview, flights, flight, alerts, *work, snapshots, reference, resources)
 
 
 def entries() -> tuple[Entry, ...]:

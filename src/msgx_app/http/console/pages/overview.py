@@ -8,7 +8,7 @@ from typing import Any
 from litestar import Response
 
 from msgx_app.answers.services import Asked
-from msgx_app.answers.situations import by_code, open_alerts, situations
+from msgx_app.answers.situations import DAY_CONFLICTS, by_code, open_alerts, situations
 from msgx_app.answers.status import gather
 from msgx_app.http.console.charts import chart
 from msgx_app.http.console.desk import Console, GivenConsole, shows
@@ -68,6 +68,7 @@ def _found(
 ) -> dict[str, Any]:
     return {
         "status": status,
+        "day_conflicts": DAY_CONFLICTS,
         "situations": situations(status, alerts, lately),
         "alerts": by_code(alerts),
         "failures": failures,

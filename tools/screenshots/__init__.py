@@ -1,0 +1,1 @@
+"""Pictures of the console for the documentation: `make screenshots`."""

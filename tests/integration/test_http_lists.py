@@ -1,4 +1,4 @@
-"""Lists over HTTP: reference data with a search, the schedule log of a day; where the interface is described."""
+"""Lists over HTTP: reference data with a search, the schedule log of a day; where all is described."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from litestar import Response
 from litestar.params import FromPath
 
 from msgx_app.answers.documents import reference_row
-from msgx_app.answers.records import lines
+from msgx_app.answers.record_lines import lines
 from msgx_app.http.console.desk import GivenConsole, page_of, shows
 from msgx_app.http.console.query import Query
 from msgx_app.http.console.table import Entry

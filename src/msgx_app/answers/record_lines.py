@@ -1,58 +1,33 @@
-"""What a message does to reference data, record by record and tag by tag."""
+"""A reference record for people: its tags line by line, in the order in which they were sent."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from attrs import frozen
 
 from msgx_core.model.message import Node
-from msgx_core.model.reference import PutRecord, RefChange, RefRecord, RemoveRecord, ReplaceCategory
-from msgx_core.pipeline.ref_lists import RefLists
 
 
-def record_changes(change: RefChange, before: RefLists) -> list[dict[str, Any]]:
-    """Every tag of a record that differs, with its text before and after; no key: there is none."""
-    return [
-        {"RKEY": rkey, "TAG": tag, "BEFORE": old.get(tag), "AFTER": new.get(tag)}
-        for rkey, old, new in _records(change, before)
-        for tag in {**new, **old}
-        if old.get(tag) != new.get(tag)
-    ]
+@frozen
+class Line:
+    """One element: how deep it lies below the record, its attributes and its text."""
+
+    depth: int
+    tag: str
+    attributes: Mapping[str, str]
+    text: str
 
 
-def _records(
-    change: RefChange, before: RefLists
-) -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str]]]:
-    rtype = change.record.rtype if isinstance(change, PutRecord) else change.rtype
-    held = before.records.get(rtype, {})
-    match change:
-        case ReplaceCategory(records=records):
-            new = {record.rkey: record for record in records}
-        case PutRecord(record):
-            new, held = {record.rkey: record}, _only(held, record.rkey)
-        case RemoveRecord(rkey=rkey):
-            new, held = {}, _only(held, rkey)
-    for key in {**new, **held}:
-        yield key, _tags(held.get(key)), _tags(new.get(key))
+def lines(node: Node) -> Iterator[Line]:
+    """All elements inside a record, each before what is in it.
 
-
-def _only(records: Mapping[str, RefRecord], rkey: str) -> dict[str, RefRecord]:
-    return {rkey: records[rkey]} if rkey in records else {}
-
-
-def _tags(record: RefRecord | None) -> dict[str, str]:
-    """The texts of a record by their path below it; `[2]`: the second of that tag; `@`: an attribute."""
-    return {} if record is None else dict(_texts(record.node, ""))
-
-
-def _texts(node: Node, path: str) -> Iterator[tuple[str, str]]:
-    for name, value in node.attributes.items():
-        yield f"{path}@{name}", value
-    if path and (node.text or not (node.children or node.attributes)):
-        yield path, node.text
-    seen: Counter[str] = Counter()
-    for child in node.children:
-        seen[child.tag] += 1
-        place = child.tag if seen[child.tag] == 1 else f"{child.tag}[{seen[child.tag]}]"
-        yield from _texts(child, f"{path}/{place}" if path else place)
+    >>> inner = Node("GATE", "", {}, (Node("GCOD", "A1"), Node("GNAM", "Gate A1")))
+    >>> [(each.depth, each.tag, each.text) for each in lines(Node("GLST", "", {}, (inner,)))]
+    [(0, 'GATE', ''), (1, 'GCOD', 'A1'), (1, 'GNAM', 'Gate A1')]
+    """
+    waiting = [(0, child) for child in reversed(node.children)]
+    while waiting:
+        depth, found = waiting.pop()
+        yield Line(depth, found.tag, found.attributes, found.text)
+        waiting += [(depth + 1, child) for child in reversed(found.children)]

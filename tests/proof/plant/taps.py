@@ -116,7 +116,9 @@ class CodecTap(Tap):
         if threading.current_thread() is not threading.main_thread():
             return  # ahead of its turn: what fails there is tried again when that comes
         head = self.plant.oracle.head()
-        if name == "decode" and head is not None and self.plant.spoils("codec", head.msg_id):
+        # The texts that are looked through for a request of ours are not messages.
+        is_its = head is not None and head.sent is not None and args[0] == head.sent.raw
+        if name == "decode" and head is not None and is_its and self.plant.spoils("codec", head.msg_id):
             self.plant.oracle.trouble = ("CODEC_ERROR", "codec-exception:ZeroDivisionError")
             raise ZeroDivisionError("a fault of the codec")
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from msgx_core.ports.operations import Audit
 
 MOST_IDS = 1_000_000
+MOST_VERSIONS = 1_000_000_000_000
+_LEFT_BEFORE = "FLIGHTS_LEFT_BEFORE"
 
 
 @command(
@@ -32,7 +34,11 @@ def recover(
     versions_by: Annotated[
         int | None,
         typer.Option(
-            "--versions-by", metavar="N", min=1, help="Raise all versions, floors and event ids by so much."
+            "--versions-by",
+            metavar="N",
+            min=1,
+            max=MOST_VERSIONS,
+            help="Raise all versions, floors and event ids by so much."
         ),
     ] = None,
     republish: Annotated[
@@ -68,6 +74,20 @@ def recover(
     else:
         for name, value in done.items():
             print(f"{name}\t{value}")
+    if ids is not None:
+        _what_next(ids[0], done.get(_LEFT_BEFORE, 0))
+
+
+def _what_next(first: int, left_before: int) -> None:
+    if left_before:
+        output.note(
+            f"{left_before} flights left for the history store after this backup and are here again; what "
+            "brings one back for another day would be dead: `msgx sweep` first, then `msgx drain`"
+        )
+    output.note(
+        f"after `msgx drain` look at what is dead: msgx messages --state DEAD --after {first - 1}; "
+        "docs/recovery.md says what to do"
+    )
 
 
 def _service(container: Container, show: Callable[[int], None]) -> RecoveryService:
@@ -102,6 +122,8 @@ def _recover(
     if ids is not None:
         taken = service.take_in(*ids, who)
         done |= {"MESSAGES_TAKEN_IN": taken.new, "FROM_ARCHIVE": taken.from_archive}
+        if taken.left_before:
+            done[_LEFT_BEFORE] = len(taken.left_before)
     return done
 
 

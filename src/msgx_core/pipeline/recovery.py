@@ -24,10 +24,16 @@ PAGE = 500
 
 @frozen
 class TakenIn:
-    """Messages that are waiting now, and how many of them have their text in the archive alone."""
+    """Messages that are waiting now, and how many of them have their text in the archive alone.
+
+    `left_before`: flights of the store, by FLID, of which the archive knows that they left for the history
+    store: the backup is from before that. What brought one of them back for another day will be dead (D-10),
+    unless the sweep takes it first.
+    """
 
     new: int = 0
     from_archive: int = 0
+    left_before: Sequence[int] = ()
 
 
 @frozen
@@ -87,7 +93,7 @@ class RecoveryService:
             archived += len(self.store.replay_from_archive(grounds, audit, self.clock.now()))
         detail = f"{new} of {first}..{last}, {archived} from the archive alone"
         self.store.record("take_in", new, detail, audit, self.clock.now())
-        return TakenIn(new, archived)
+        return TakenIn(new, archived, self._left_before())
 
     def _flights(self) -> Iterator[Sequence[FlightState]]:
         after = 0
@@ -103,6 +109,12 @@ class RecoveryService:
         reasons = [DeleteReason(reason) for reason in told if reason]
         return FlightPut(state, state.version, reason=reasons[-1] if reasons else DeleteReason.FDEL)
 
+    def _left_before(self) -> list[int]:
+        """Flights that are older than a departure of theirs, which cannot be unless they were put back."""
+        left = {} if self.archive is None else _departures(self.archive)
+        states = (self.store.flight(flid) for flid in sorted(left))
+        return [state.flid for state in states if state is not None and state.created_at < left[state.flid]]
+
     def _archived(self, first: int, last: int) -> Iterator[tuple[list[NewMessage], dict[int, str]]]:
         """What the archive alone has, in portions; each id once, its newest text."""
         if self.archive is None:
@@ -117,6 +129,11 @@ class RecoveryService:
             if unknown:
                 rows = [NewMessage(msg_id, _filed(newest[msg_id])) for msg_id in unknown]
                 yield rows, {msg_id: raw_grounds(newest[msg_id]) for msg_id in unknown}
+
+
+def _departures(archive: Archive) -> dict[int, datetime]:
+    """When each flight left last; steps come in order of time."""
+    return {flid: step.at for step in archive.steps() for flid in step.floors}
 
 
 def _filed(key: str) -> datetime:

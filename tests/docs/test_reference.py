@@ -139,6 +139,8 @@ def test_tables_and_columns() -> None:
     assert told == set(commented)
     assert [name for name, column in told if f"`{column}`" not in section(text, name)] == []
     assert [c.name for relation in relations() for c in relation.columns if not c.meaning] == []
+    assert [relation.name for relation in relations() if not relation.meaning] == []
+    assert [r.name for r in relations() if "' " in r.meaning or r.meaning.endswith("'")] == []
 
 
 def declared_text() -> str:

@@ -95,6 +95,8 @@ def test_settings_of_the_message(msgx: Msgx) -> None:
     ("words", "says"),
     [
         ("schedule 2027-03-16..2027-03-14", "is before"),
+        ("schedule 2026-01-01..2030-01-01", "1462 days"),
+        ("schedule 2027-03-01..2027-04-01", "--yes"),
         ("schedule tomorrow-ish", "is not a day"),
         ("schedule 1999-12-31", "2000 to 2099"),
         ("schedule 2027-03-14..", "is not a day"),
@@ -108,6 +110,13 @@ def test_what_cannot_be_asked(msgx: Msgx, words: str, says: str) -> None:
     assert answer.code == 2
     assert says in answer.err.replace("\n", " ")
     assert msgx.ok("requests", "--json").json == []
+
+
+def test_many_days_need_a_word(msgx: Msgx) -> None:
+    """D-11: a month as it is; more with --yes, because an empty answer deletes them all."""
+    msgx.ok("request", "schedule", "2027-03-01..2027-03-31", *WHY)
+    answer = msgx.ok("request", "schedule", "2026-01-01..2030-01-01", "--yes", *WHY)
+    assert "2026-01-01..2030-01-01" in answer.out
 
 
 def test_a_reason_is_needed(msgx: Msgx) -> None:

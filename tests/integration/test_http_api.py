@@ -196,6 +196,10 @@ def test_requests_are_asked(room: Room) -> None:
     assert room.post("requests", ref="NOPE", reason="x").status_code == 422
     assert room.post("requests", reason="neither").status_code == 422
     assert room.post("requests", schedule="yesterday", reason="x").status_code == 422
+    many = {"schedule": "2026-01-01..2030-01-01", "reason": "x"}
+    refused = room.post("requests", **many)
+    assert (refused.status_code, '"yes": true' in refused.json()["detail"]) == (422, True)
+    assert room.post("requests", **many, yes=True).status_code == 201
 
 
 def test_jobs_are_left_to_the_active_instance(room: Room) -> None:

@@ -24,8 +24,10 @@ _COLUMN = re.compile(
     re.M,
 )
 _COMMENT = re.compile(
-    r"""^COMMENT ON (?:TABLE|VIEW|COLUMN) "msgx"\.([\w.]+)\s+IS\s+'((?:[^']|'')*)';""", re.M
+    r"""^COMMENT ON (?:TABLE|VIEW|COLUMN) "msgx"\.([\w.]+)\s+IS\s+((?:'(?:[^']|'')*'\s*)+);""", re.M
 )
+_NEXT_LITERAL = re.compile(r"(?<!')'\s+'(?!')")
+"""Between the parts of a text that goes over several lines."""
 _NO_COLUMN = frozenset({"PRIMARY", "CONSTRAINT", "FOREIGN", "UNIQUE", "CHECK", "REFERENCES"})
 
 
@@ -52,11 +54,16 @@ class Relation:
 def relations() -> list[Relation]:
     """All of them in the order of the declaration."""
     script = declared_sql()
-    meanings = {name: told.replace("''", "'") for name, told in _COMMENT.findall(script)}
+    meanings = {name: _plain(told) for name, told in _COMMENT.findall(script)}
     return [
         Relation(name, kind.lower(), meanings.get(name, ""), tuple(_columns(name, body, meanings)))
         for kind, name, body in _MADE.findall(script)
     ]
+
+
+def _plain(literals: str) -> str:
+    """The text that a quoted one, perhaps in several parts, stands for."""
+    return _NEXT_LITERAL.sub("", literals.strip())[1:-1].replace("''", "'")
 
 
 def _columns(name: str, body: str, meanings: dict[str, str]) -> list[Column]:

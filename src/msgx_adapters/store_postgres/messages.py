@@ -42,6 +42,11 @@ class MessageRole(Role):
         found = self.fenced("bind", **attrs.asdict(binding, recurse=False), as_head=as_head, now=now)
         return Holder(found[0]["MSG_ID"], found[0]["RAW_DIGEST"]) if found else None
 
+    def identity_holder(self, identity_key: str) -> Holder | None:
+        """The message that holds an identity."""
+        found = self.read_rows("identity_holder", identity_key=identity_key)
+        return Holder(found[0]["MSG_ID"], found[0].get("RAW_DIGEST")) if found else None
+
     def close_unapplied(
         self,
         msg_id: int,

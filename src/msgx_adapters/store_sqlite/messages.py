@@ -72,6 +72,12 @@ class MessageRole(Role):
             self.db.run(SQL["bind"], {**values, "now": stamp(now), "epoch": epoch})
         return None
 
+    def identity_holder(self, identity_key: str) -> Holder | None:
+        """The message that holds an identity."""
+        with self.reader.read():
+            row = self.reader.row(SQL["identity_holder"], {"identity_key": identity_key})
+        return None if row is None else Holder(row["MSG_ID"], row["RAW_DIGEST"])
+
     def close_unapplied(
         self,
         msg_id: int,

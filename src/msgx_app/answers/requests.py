@@ -10,11 +10,17 @@ from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.ports.operations import Audit
 from msgx_core.rules.outbound import asked_window
 
+MOST_DAYS = 31
+"""So many days are asked for without a word: an empty answer deletes the roster of every one of them (D-11)."""
+
 _RANGE = ".."
 
 
-def schedule_request(days: str, at: WithStore) -> Request:
-    """For `DAY` or `DAY..DAY`, both inclusive. Raises `BadValue`."""
+def schedule_request(days: str, at: WithStore, *, confirmed: bool = False, how: str) -> Request:
+    """For `DAY` or `DAY..DAY`, both inclusive. Raises `BadValue`.
+
+    More than `MOST_DAYS` have to be `confirmed`; `how` says to people how that is done.
+    """
     first, _, last = days.partition(_RANGE)
     now = at.clock.now()
     begin = parse_day(first, at.policy, now)
@@ -23,6 +29,12 @@ def schedule_request(days: str, at: WithStore) -> Request:
         asked_window(begin, end, at.policy)
     except ValueError as error:
         raise BadValue(str(error)) from error
+    number = (end - begin).days + 1
+    if number > MOST_DAYS and not confirmed:
+        raise BadValue(
+            f"{begin}..{end} are {number} days, and an answer without records deletes the roster of every one: "
+            f"at most {MOST_DAYS} at a time, or {how} if you mean it"
+        )
     return Request(0, RequestSlot.RQFD, RequestState.PENDING, now, first_day=begin, last_day=end)
 
 

@@ -47,16 +47,18 @@ def schedule(
     common: Common,
     *,
     reason: Reason,
+    yes: Annotated[bool, typer.Option("--yes", help="Also more than 31 days.")] = False,
     actor: Actor = None,
 ) -> None:
     """Ask for the daily schedule of operation days. The answer is taken as complete for each of them.
 
-    A flight that is on a day's roster and not in the answer is marked deleted (D-11). An open schedule
+    A flight that is on a day's roster and not in the answer is marked deleted (D-11); an answer without
+    records deletes the roster of every day asked for, so more than 31 days need --yes. An open schedule
     request is replaced; while that one is being answered, this is refused.
     """
     who = audit(actor, reason)
     with with_store(common) as at:
-        made = asked(_schedule(days, at), at, who)
+        made = asked(_schedule(days, at, yes=yes), at, who)
     _tell(common, made)
 
 
@@ -100,9 +102,9 @@ def _list(common: Common, limit: int | None) -> None:
         )
 
 
-def _schedule(days: str, at: WithStore) -> Request:
+def _schedule(days: str, at: WithStore, *, yes: bool) -> Request:
     try:
-        return schedule_request(days, at)
+        return schedule_request(days, at, confirmed=yes, how="--yes")
     except BadValue as error:
         raise typer.BadParameter(str(error), param_hint="DAY") from error
 

@@ -91,8 +91,12 @@ class Replay(Struct, forbid_unknown_fields=True):
 
 
 class Ask(Struct, forbid_unknown_fields=True):
-    """What to ask the AODB for: `schedule` is `DAY` or `DAY..DAY`, `ref` a category such as GLST."""
+    """What to ask the AODB for: `schedule` is `DAY` or `DAY..DAY`, `ref` a category such as GLST.
+
+    More than 31 days need `yes`: an answer without records deletes the roster of every one.
+    """
 
     reason: ReasonText
     schedule: Annotated[str, Meta(max_length=50)] | None = None
     ref: Annotated[str, Meta(max_length=10)] | None = None
+    yes: bool = False

@@ -106,6 +106,11 @@ class MessageProcessor:
         if is_blank(raw) or raw is None:
             raise Malformed("raw-missing")
         message = self._decode(raw)
+        if head.identity_key is None:
+            binding = self._bound(msg_id, message, raw)
+            holder = self.desk.store.identity_holder(binding.identity_key)
+            if holder is not None and holder.msg_id != msg_id:
+                return message, duplicate(msg_id, holder, binding)
         work = self._work(head, message, raw, self.desk.clock.monotonic_s())
         return message, self._decide(work, self.desk)
 

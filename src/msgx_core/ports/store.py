@@ -108,6 +108,10 @@ class Messages(Protocol):
         """
         ...
 
+    def identity_holder(self, identity_key: str) -> Holder | None:
+        """The message that holds an identity, as `bind` would find it; writes nothing, needs no lease."""
+        ...
+
     def close_unapplied(
         self,
         msg_id: int,

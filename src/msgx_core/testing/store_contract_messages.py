@@ -108,6 +108,14 @@ class MessageContract(StoreContract):
         assert head is not None
         assert (head.identity_key, head.type, head.styp) == ("AODB|FLOP|GTDT|8", "FLOP", "GTDT")
 
+    def test_who_holds_an_identity(self, held: Store) -> None:
+        """D-24: as binding would find it, and nothing is bound."""
+        enqueue(held, 1, 2)
+        held.bind(binding(1, "8", digest="first"), NOW)
+        assert held.identity_holder(binding(2, "8").identity_key) == Holder(1, "first")
+        assert held.identity_holder(binding(2, "9").identity_key) is None
+        assert held.bind(binding(2, "9"), NOW) is None
+
     def test_binding_again_changes_nothing(self, held: Store, oracle: Oracle) -> None:
         """R-038, R-040: a retry never re-binds, whatever it computes."""
         enqueue(held, 1)

@@ -16,6 +16,9 @@ SELECT MSG_ID, STATE, ATTEMPTS, ENQUEUED_AT, RECEIVED_AT, NEXT_ATTEMPT_AT, IDENT
     ERROR_CODE, REASON, DETAIL, APPLIED_AT, COVERAGE, TRYING
 FROM msgx.HEADS(:limit);
 
+-- name: identity_holder
+SELECT MSG_ID, RAW_DIGEST FROM msgx.PROC_STATE WHERE IDENTITY_KEY = :identity_key;
+
 -- name: bind
 SELECT * FROM msgx.BIND(:epoch, :msg_id, :identity_key, :sndr, :type, :styp, :seqn, :dttm, :raw_digest, :as_head,
     :now);

@@ -24,6 +24,9 @@ FROM PROC_STATE WHERE STATE IN ('PENDING', 'FAILED') ORDER BY MSG_ID LIMIT :limi
 SELECT MSG_ID, IDENTITY_KEY, RAW_DIGEST FROM PROC_STATE
 WHERE MSG_ID = :msg_id OR IDENTITY_KEY = :identity_key;
 
+-- name: identity_holder
+SELECT MSG_ID, RAW_DIGEST FROM PROC_STATE WHERE IDENTITY_KEY = :identity_key;
+
 -- name: bind
 UPDATE PROC_STATE SET IDENTITY_KEY = :identity_key, SNDR = :sndr, TYPE = :type, STYP = :styp, SEQN = :seqn,
     DTTM = :dttm, RAW_DIGEST = :raw_digest, UPDATED_AT = :now, EPOCH = :epoch

@@ -165,7 +165,7 @@ async def ask_upstream(request: AnyRequest, office: GivenOffice, data: JSONBody[
 
     def ask(desk: Desk) -> dict[str, object]:
         if data.schedule is not None:
-            wanted = schedule_request(data.schedule, desk)
+            wanted = schedule_request(data.schedule, desk, confirmed=data.yes, how='"yes": true')
         else:
             wanted = reference_request(category_of(data.ref or ""), desk)
         return request_row(asked(wanted, desk, who))

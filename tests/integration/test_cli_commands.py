@@ -71,6 +71,44 @@ def test_init_makes_what_the_others_need_and_overwrites_nothing(msgx: Msgx) -> N
     assert msgx("init", "--force", "--airport", "12").code == 3
 
 
+def test_an_init_that_fails_writes_nothing(tmp_path: Path) -> None:
+    """product: a setting or an airport that is none, a store that cannot be made; then it goes on."""
+    msgx = MsgxInside(tmp_path)
+    assert msgx("init", "a/b", "--set", "x=1").code == 3
+    assert msgx("init", "--airport", "12").code == 3
+    assert msgx("init", "--set", "msgx.store.url=sqlite:////dev/null/store.db").code in (3, 4)
+    assert not (tmp_path / "a").exists()
+    assert not (tmp_path / "msgx.toml").exists()
+    msgx.ok("init", "--airport", "KMG")
+    assert msgx("init", "--force", "--set", "x=1").code == 3
+    assert 'code = "KMG"' in (tmp_path / "msgx.toml").read_text()
+
+
+def test_ids_have_an_end(msgx: Msgx) -> None:
+    """product (exit codes): a number that no store can hold is a mistake on the command line."""
+    huge = "99999999999999999999999"
+    why = ("--reason", "a test")
+    for words in (
+        ("explain", huge),
+        ("messages", "show", huge),
+        ("messages", "--after", huge),
+        ("messages", "--flid", huge),
+        ("messages", "--limit", huge),
+        ("messages", "readmit", huge, *why),
+        ("flights", "--after", huge),
+        ("alerts", "ack", huge, *why),
+        ("outbox", "requeue", huge, *why),
+        ("outbox", "discard", huge, *why),
+        ("replay", huge, *why),
+        ("replay", huge, "--dry-run"),
+        ("writeback", "requeue", huge, *why),
+        ("recover", "--versions-by", huge, *why),
+        ("recover", "--take-in", f"{huge}..{huge}", *why),
+    ):
+        answer = msgx(*words)
+        assert (answer.code, "SQLite" in answer.err) == (2, False), (words, answer)
+
+
 def test_init_for_production_writes_the_file_only(tmp_path: Path) -> None:
     answer = MsgxInside(tmp_path).ok("init", "etc", "--profile", "production", "--airport", "KMG")
     assert [path.name for path in (tmp_path / "etc").iterdir()] == ["msgx.toml"]

@@ -214,6 +214,10 @@ def test_a_folder_of_evidence_by_default(msgx: Msgx) -> None:
     assert msgx.ok("messages", "show", msg_id, "--raw", "--json").json["ARCHIVE_KEY"].endswith(path.name)
     path.unlink()
     assert msgx("messages", "show", msg_id, "--raw").code == 1
+    for nothing, says in ((b"", "archive-damaged"), (gzip.compress(b" "), "is empty")):
+        path.write_bytes(nothing)
+        answer = msgx("messages", "show", msg_id, "--raw")
+        assert (answer.code, answer.out, says in answer.err) == (1, "", True), answer
 
 
 def test_replay_from_archive_on_the_command_line(msgx: Msgx) -> None:

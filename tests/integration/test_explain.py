@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from msgx_cli import Msgx, put, ready
-from wire import adft, fdel, flop, fltr, gate, message, reference, schedule
+from wire import adft, error_answer, fdel, flop, fltr, gate, message, reference, schedule
 
 
 @pytest.fixture
@@ -168,6 +168,35 @@ def test_reference_data_field_by_field(msgx: Msgx) -> None:
     assert "cannot be computed any more" in lost["BASIS"]
     assert "CHANGES" not in lost["REFERENCE"][0]
     assert "GLST\tPUT\tA1\t(not known)\t-\t-" in msgx.ok("explain", ids[1]).out.splitlines()
+
+
+def test_what_tells_nothing_is_no_row(msgx: Msgx) -> None:
+    """product: an empty tag where there was none shows nothing; in JSON it is there."""
+    (first, second) = done(
+        msgx,
+        reference("GLST", "DNLD", ["<GCOD>A1</GCOD><BUSG/>", "<GCOD>A2</GCOD>"]),
+        reference("GLST", "UPD", ["<GCOD>A2</GCOD><BUSG/>"]),
+    )
+    assert "BUSG" not in msgx.ok("explain", first).out
+    assert "(nothing differs)" in msgx.ok("explain", second).out
+    (effect,) = explained(msgx, second)["REFERENCE"]
+    assert effect["CHANGES"] == [{"RKEY": "A2", "TAG": "BUSG", "AFTER": ""}] or effect["CHANGES"] == [
+        {"RKEY": "A2", "TAG": "BUSG", "BEFORE": None, "AFTER": ""}
+    ]
+
+
+def test_a_refusal_names_its_request(msgx: Msgx) -> None:
+    """D-32: `EROR` carries no number; the request is the one that it closed."""
+    why = ("--reason", "a test")
+    msgx.ok("request", "ref", "GLST", *why)
+    msgx.ok("drain")
+    done(msgx, error_answer(ERCD="E1"))
+    asked = msgx.ok("request", "schedule", "2027-03-14", *why, "--json").json["REQUEST_ID"]
+    msgx.ok("drain")
+    (refused,) = done(msgx, error_answer(ERCD="E1"))
+    states = [(each["REQUEST_ID"], each["STATE"]) for each in msgx.ok("requests", "--json").json]
+    assert states == [(asked, "FAILED"), (asked - 1, "FAILED")]
+    assert f"request {asked}" in msgx.ok("explain", refused).out
 
 
 def test_where_the_past_is_lost(msgx: Msgx) -> None:

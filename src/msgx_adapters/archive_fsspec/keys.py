@@ -121,6 +121,8 @@ def unpack(key: str, packed: bytes) -> RawText:
     """The text of an object; `Rejected` when it is damaged."""
     name = parse_name(key.rpartition("/")[2])
     try:
+        if not packed:  # a file that a power cut left; to gzip it is a text without characters
+            raise EOFError("0 bytes")
         data = gzip.decompress(packed)
         return data.decode("utf-8", "surrogatepass") if name is not None and name.is_text else data
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:

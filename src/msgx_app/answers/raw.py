@@ -61,6 +61,8 @@ def from_archive(at: Base, row: Mapping[str, Any]) -> tuple[str, RawText]:
         raw = None if key is None else archive.get(key)
     if key is None or raw is None:
         raise Missing(f"message {msg_id}: neither mailbox nor archive has its text any more")
+    if is_blank(raw):
+        raise Missing(f"message {msg_id}: not in the mailbox any more, and the archive's {key} is empty")
     return key, raw
 
 

@@ -11,7 +11,7 @@ from msgx_core.ports.operations import Audit
 from msgx_core.rules.outbound import asked_window
 
 MOST_DAYS = 31
-"""So many days are asked for without a word: an empty answer deletes the roster of every one of them (D-11)."""
+"""So many days need no word more: an empty answer deletes the roster of every one of them (D-11)."""
 
 _RANGE = ".."
 
@@ -32,7 +32,7 @@ def schedule_request(days: str, at: WithStore, *, confirmed: bool = False, how: 
     number = (end - begin).days + 1
     if number > MOST_DAYS and not confirmed:
         raise BadValue(
-            f"{begin}..{end} are {number} days, and an answer without records deletes the roster of every one: "
+            f"{begin}..{end} are {number} days, and an empty answer deletes the roster of every one: "
             f"at most {MOST_DAYS} at a time, or {how} if you mean it"
         )
     return Request(0, RequestSlot.RQFD, RequestState.PENDING, now, first_day=begin, last_day=end)

@@ -9,7 +9,7 @@ import typer
 from msgx_app.cli.app import new_app
 from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting
 from msgx_app.cli.listing import print_list, print_results
-from msgx_app.cli.options import Actor, Common, Limit, Reason, audit, command, lists
+from msgx_app.cli.options import MAX_ID, Actor, Common, Limit, Reason, audit, command, lists
 from msgx_app.cli.parts import with_store
 
 app = new_app()
@@ -37,7 +37,9 @@ def alerts(
 @app.command("ack")
 @command('msgx alerts ack 3 4 --reason "called the AODB, they send it again"')
 def ack(
-    alert_ids: Annotated[list[int], typer.Argument(metavar="ID", help="ALERT_IDs of open alerts.")],
+    alert_ids: Annotated[
+        list[int], typer.Argument(metavar="ID", min=-MAX_ID, max=MAX_ID, help="ALERT_IDs of open alerts.")
+    ],
     common: Common,
     *,
     reason: Reason,

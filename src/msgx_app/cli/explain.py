@@ -44,14 +44,14 @@ def _print(document: dict[str, Any]) -> None:
     rows = [
         {"FLID": flight["FLID"], "VERSION": _step(flight), **change}
         for flight in document.get("FLIGHTS", ())
-        for change in flight["CHANGES"] or [{"TAG": "(nothing differs)"}]
+        for change in output.telling(flight["CHANGES"]) or [{"TAG": "(nothing differs)"}]
     ]
     if rows:
         output.print_rows(rows, EFFECTS, empty="", title="effect on each flight")
     records = [
         {"RTYPE": each["RTYPE"], "ACTION": each["ACTION"], **change}
         for each in document.get("REFERENCE", ())
-        for change in each.get("CHANGES") or _untold(each)
+        for change in output.telling(each.get("CHANGES", ())) or _untold(each)
     ]
     if records:
         output.print_rows(records, RECORDS, empty="", title="effect on reference data")

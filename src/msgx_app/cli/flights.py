@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -104,11 +105,11 @@ def _history(at: WithStore, state: FlightState, *, as_json: bool) -> None:
     if as_json:
         output.print_json_array(rows)
         return
-    told = [{**row, "VALUES": " ".join(map(_told, row.get("VALUES", ())))} for row in rows]
+    told = [{**row, "VALUES": " ".join(map(_told, output.telling(row.get("VALUES", ()))))} for row in rows]
     output.print_rows(told, VERSIONS, empty=f"no versions of flight {state.flid} are remembered any more")
 
 
-def _told(change: dict[str, Any]) -> str:
+def _told(change: Mapping[str, Any]) -> str:
     before, after = (output.people(change.get(name)) or "-" for name in ("BEFORE", "AFTER"))
     return f"{change['TAG']}: {before} → {after};"
 

@@ -11,7 +11,7 @@ from msgx_app.answers.documents import message_story
 from msgx_app.cli import output, times
 from msgx_app.cli.app import new_app
 from msgx_app.cli.errors import Exiting, Negative
-from msgx_app.cli.options import Actor, After, Common, Limit, Reason, audit, command, lists
+from msgx_app.cli.options import MAX_ID, Actor, After, Common, Limit, Reason, audit, command, lists
 from msgx_app.cli.parts import WithStore, with_store
 from msgx_core.model.proc import MessageState
 from msgx_core.ports.operations import MessageFilter, Row
@@ -30,7 +30,9 @@ _TIMES = (
     ("BACKFILL_ABANDONED_AT", "write-back given up"),
 )
 
-MsgId = Annotated[int, typer.Argument(metavar="ID", help="MSG_ID: the id in the mailbox.")]
+MsgId = Annotated[
+    int, typer.Argument(metavar="ID", min=-MAX_ID, max=MAX_ID, help="MSG_ID: the id in the mailbox.")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -45,7 +47,9 @@ def messages(
     reason: Annotated[str | None, typer.Option(help="A reason, whole or up to its colon.")] = None,
     type_: Annotated[str | None, typer.Option("--type", help="TYPE, such as FLOP.")] = None,
     styp: Annotated[str | None, typer.Option(help="STYP, such as GTDT.")] = None,
-    flid: Annotated[int | None, typer.Option(help="Messages that touched this flight.")] = None,
+    flid: Annotated[
+        int | None, typer.Option(min=-MAX_ID, max=MAX_ID, help="Messages that touched this flight.")
+    ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Taken in since then: ISO time, or 2h, 30m, 7d.")
     ] = None,

@@ -49,13 +49,23 @@ OptionalReason = Annotated[
 Actor = Annotated[
     str | None, typer.Option("--actor", metavar="NAME", help="Who, for the audit; default: your user name.")
 ]
+MAX_ID = 2**53 - 1
+"""Ids that every store and every JSON reader gets right."""
+
 Limit = Annotated[
     int | None,
     typer.Option(
-        "--limit", metavar="N", min=1, help="At most so many; default: 100 on a terminal, else all."
+        "--limit",
+        metavar="N",
+        min=1,
+        max=MAX_ID,
+        help="At most so many; default: 100 on a terminal, else all.",
     ),
 ]
-After = Annotated[int | None, typer.Option("--after", metavar="ID", help="Only what comes after this id.")]
+After = Annotated[
+    int | None,
+    typer.Option("--after", metavar="ID", min=-MAX_ID, max=MAX_ID, help="Only what comes after this id."),
+]
 
 
 @frozen

@@ -11,7 +11,7 @@ import typer
 from msgx_app.cli.app import new_app
 from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting
 from msgx_app.cli.listing import print_list, print_results
-from msgx_app.cli.options import Actor, Common, Limit, Reason, audit, command, lists
+from msgx_app.cli.options import MAX_ID, Actor, Common, Limit, Reason, audit, command, lists
 from msgx_app.cli.parts import with_store
 from msgx_core.model.events import Target
 from msgx_core.ports.operations import OperatorResult
@@ -33,7 +33,9 @@ class Topic(enum.StrEnum):
 TopicOption = Annotated[
     Topic | None, typer.Option("--target", help="Only events of this topic; ids count apart in each.")
 ]
-EventIds = Annotated[list[int], typer.Argument(metavar="ID", help="EVENT_IDs of dead events.")]
+EventIds = Annotated[
+    list[int], typer.Argument(metavar="ID", min=-MAX_ID, max=MAX_ID, help="EVENT_IDs of dead events.")
+]
 
 
 def _target(topic: Topic | None) -> Target | None:

@@ -67,6 +67,11 @@ def people(value: Any) -> str:
             return clean(str(value))
 
 
+def telling(changes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Of `BEFORE` and `AFTER` those that people can see: an empty value looks like none."""
+    return [each for each in changes if people(each.get("BEFORE")) != people(each.get("AFTER"))]
+
+
 def exact(value: Any) -> str:
     """A value as text for people to the last digit, text in quotes: no two values look alike."""
     return clean(json.dumps(machine(value), ensure_ascii=False))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from msgx_app.cli import output
-from msgx_app.cli.options import Actor, Common, Reason, audit, command
+from msgx_app.cli.options import MAX_ID, Actor, Common, Reason, audit, command
 
 if TYPE_CHECKING:
     from msgx_app.container import Container
@@ -38,7 +38,7 @@ def recover(
             metavar="N",
             min=1,
             max=MOST_VERSIONS,
-            help="Raise all versions, floors and event ids by so much."
+            help="Raise all versions, floors and event ids by so much.",
         ),
     ] = None,
     republish: Annotated[
@@ -128,10 +128,12 @@ def _recover(
 
 
 def _range(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)\.\.(\d+)", text.strip())
+    match = re.fullmatch(r"(\d{1,20})\.\.(\d{1,20})", text.strip(), re.ASCII)
     if match is None or int(match[1]) > int(match[2]):
         raise typer.BadParameter(f"{text!r}: write FIRST..LAST, such as 41200..43117", param_hint="--take-in")
     first, last = int(match[1]), int(match[2])
+    if last > MAX_ID:
+        raise typer.BadParameter(f"{last}: ids end at {MAX_ID}", param_hint="--take-in")
     if last - first >= MOST_IDS:
         raise typer.BadParameter(f"more than {MOST_IDS} ids; take them in parts", param_hint="--take-in")
     return first, last

@@ -9,7 +9,7 @@ import typer
 from msgx_app.cli import output
 from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting
 from msgx_app.cli.listing import print_results
-from msgx_app.cli.options import Actor, Common, OptionalReason, audit, command
+from msgx_app.cli.options import MAX_ID, Actor, Common, OptionalReason, audit, command
 from msgx_app.cli.parts import with_store
 
 
@@ -19,7 +19,7 @@ from msgx_app.cli.parts import with_store
     'msgx replay 17 --from-archive --reason "its mailbox row was cleaned up too early"',
 )
 def replay(
-    msg_ids: Annotated[list[int], typer.Argument(metavar="ID", help="MSG_IDs.")],
+    msg_ids: Annotated[list[int], typer.Argument(metavar="ID", min=-MAX_ID, max=MAX_ID, help="MSG_IDs.")],
     common: Common,
     *,
     reason: OptionalReason = None,
@@ -88,7 +88,7 @@ def _print_preview(document: dict[str, Any]) -> None:
             **change,
         }
         for flight in document.get("FLIGHTS", ())
-        for change in flight["CHANGES"] or [{"TAG": "(nothing differs)"}]
+        for change in output.telling(flight["CHANGES"]) or [{"TAG": "(nothing differs)"}]
     ]
     if rows:
         output.print_rows(rows, ("FLID", "VERSION", "TAG", "BEFORE", "AFTER"), empty="")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,9 +47,9 @@ def init(
     text = render_profile(profile, airport.strip().upper())
     if path.exists() and not force:
         raise Negative(f"{path} is there already: edit it, or overwrite it with --force")
-    _write(path, text)
-    loaded = load_settings(path, os.environ, common.sets)
-    made = _make(loaded) if profile == "embedded" else []
+    with _written(path, text):
+        loaded = load_settings(path, os.environ, common.sets)
+        made = _make(loaded) if profile == "embedded" else []
     if common.as_json:
         output.print_json({"CONFIG": str(path), "PROFILE": profile, "AIRPORT": airport.upper(), "MADE": made})
         return
@@ -69,9 +71,35 @@ def _target(common: Common, directory: Path | None) -> Path:
     return directory / CONFIG_NAME
 
 
+@contextmanager
+def _written(path: Path, text: str) -> Iterator[None]:
+    """Write the file, and put back what was there when it is no good: no half of an `init` stays."""
+    missing = [each for each in path.parents if not each.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_text(encoding="utf-8") if path.exists() else None
+    _write(path, text)
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            path.unlink(missing_ok=True)
+            _remove_empty(missing)
+        else:
+            _write(path, before)
+        raise
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """The innermost first; what has something in it stays, and what is around it."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
 def _write(path: Path, text: str) -> None:
     """The whole file or none of it, also when the machine stops in the middle."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with new.open("x", encoding="utf-8") as file:

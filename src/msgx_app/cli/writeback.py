@@ -9,7 +9,7 @@ import typer
 from msgx_app.cli.app import new_app
 from msgx_app.cli.errors import EXIT_NEGATIVE, Exiting
 from msgx_app.cli.listing import print_list, print_results
-from msgx_app.cli.options import Actor, Common, Limit, Reason, audit, command, lists
+from msgx_app.cli.options import MAX_ID, Actor, Common, Limit, Reason, audit, command, lists
 from msgx_app.cli.parts import with_store
 
 app = new_app()
@@ -47,7 +47,9 @@ def writeback(
 def resume(
     common: Common,
     *,
-    msg_ids: Annotated[list[int] | None, typer.Argument(metavar="ID", help="MSG_IDs.")] = None,
+    msg_ids: Annotated[
+        list[int] | None, typer.Argument(metavar="ID", min=-MAX_ID, max=MAX_ID, help="MSG_IDs.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All abandoned ones.")] = False,
     reason: Reason,
     actor: Actor = None,

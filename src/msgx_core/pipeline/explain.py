@@ -12,7 +12,7 @@ from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.change import Change
 from msgx_core.model.flight import FlightState
 from msgx_core.model.message import DecodedMessage, MsgKind
-from msgx_core.model.request import BindRequest
+from msgx_core.model.request import BindRequest, FailRequest, RequestEffect, RequestState
 from msgx_core.pipeline.basis import LOST_LIST, Bases
 from msgx_core.pipeline.desk import Apply, Work, dead
 from msgx_core.pipeline.heads import is_blank
@@ -30,6 +30,7 @@ from msgx_core.ports.operations import Row
 from msgx_core.rules.policy import Policy
 
 _MOST = 1000
+_REFUSAL = "EROR"
 _DECIDED_BY_OTHERS = ("duplicate-of", "unmatched-response", "no-open-request", "ambiguous-error")
 """Reasons that identities and requests gave, which are not recomputed."""
 
@@ -142,8 +143,18 @@ class Explainer:
         )
         return evolve(change, alerts=tuple(alerts), request=self._request(row))
 
-    def _request(self, row: Row) -> BindRequest | None:
-        """The request that the message answered, while that is remembered."""
+    def _request(self, row: Row) -> RequestEffect | None:
+        """The request that the message answered or refused, while that is remembered."""
+        if row.get("TYPE") == _REFUSAL:
+            # It leaves no number with the request, but closes it at the moment of its effects.
+            return next(
+                (
+                    FailRequest(each.request_id, each.reason or "eror")
+                    for each in self.store.requests(limit=_MOST)
+                    if each.state is RequestState.FAILED and each.closed_at == row["APPLIED_AT"]
+                ),
+                None,
+            )
         requests = self.store.requests(limit=_MOST) if row.get("STYP") == "RESP" else ()
         found = (each.request_id for each in requests if each.resp_msg_id == row["MSG_ID"])
         return next(map(BindRequest, found), None)

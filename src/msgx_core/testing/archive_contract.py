@@ -173,6 +173,9 @@ class ArchiveContract(Contract):
         with pytest.raises(Rejected, match="archive-damaged") as caught:
             archive.get(damaged)
         assert damaged in str(caught.value)
+        place.write(damaged, b"")
+        with pytest.raises(Rejected, match="archive-damaged"):
+            archive.get(damaged)
         assert archive.get(good) == RAW
 
     def test_an_outage_is_told_apart_and_passes(self, archive: Archive, place: ArchiveHarness) -> None:

@@ -116,6 +116,45 @@ def test_retention_says_first_and_removes_then(msgx: Msgx) -> None:
     assert msgx.ok("retention", "--json").json["PROC_STATE"] == 0
 
 
+def test_a_dry_run_tells_of_every_object(msgx: Msgx) -> None:
+    """R-399, R-403: history store and archive too; what is kept, and why; and it is what goes."""
+    put(msgx, schedule("DNLD", [fltr(1, OLD), fltr(2, OLD)]))
+    msgx.ok("request", "ref", "GLST", "--reason", "x")
+    msgx.ok("request", "ref", "GLST", "--reason", "replaced")
+    msgx.ok("drain")
+    msgx.ok("sweep")
+    short = {"MSGX_HISTORY_RETENTION": "1d", "MSGX_PIPELINE_REQUEST_RETENTION": "1ms"}
+    old = msgx.folder / "data" / "archive" / "2020" / "01" / "02"
+    old.mkdir(parents=True)
+    (old / "00000000009.xml.gz").write_bytes(b"old")
+    found = msgx.ok("retention", "--dry-run", "--json", **short).json
+    assert (found["HISTORY"], found["ARCHIVE"]) == ({"go": 2}, {"go": 1})
+    assert found["REQ_TRACK"] == {"go": 0, "open": 1, "late": 1}
+    assert found["SCHD_GEN"] == {"kept": "msgx.pipeline.ledger-retention is off"}
+    text = msgx.ok("retention", "--dry-run", **short).out
+    assert "1 stay: an answer may still come within msgx.requests.late-window" in text
+    assert "HISTORY\t2 would go" in text
+    assert (len(history(msgx)), old.exists()) == (2, True)
+    removed = msgx.ok("retention", "--json", **short).json
+    assert (removed["HISTORY"], removed["ARCHIVE"], removed["REQ_TRACK"]) == (2, 1, 0)
+    off = msgx.ok("retention", "--dry-run", "--json", MSGX_ARCHIVE_URL="off").json
+    assert off["ARCHIVE"] == {"kept": "msgx.archive.url is off"}
+    assert off["HISTORY"] == {"kept": "msgx.history.retention is off"}
+
+
+def test_a_dry_run_says_what_it_cannot_count(msgx: Msgx) -> None:
+    """R-395: the history store does not answer: exit 4, and the rest is told."""
+    down: dict[str, Any] = {
+        "MSGX_HISTORY_URL": "elasticsearch://127.0.0.1:9/flights",
+        "MSGX_HISTORY_RETENTION": "1d",
+        "MSGX_TIMEOUTS_HISTORY": "300ms",
+    }
+    answer = msgx("retention", "--dry-run", "--json", **down)
+    assert answer.code == 4
+    assert answer.json["HISTORY"]["unknown"].startswith("history does not answer: ")
+    assert answer.json["MSG_EVENT"] == {"go": 0}
+
+
 def test_retention_of_what_is_owed(msgx: Msgx) -> None:
     """R-406: what is not written back stays, and the dry run says so."""
     put(msgx, schedule("DNLD", [fltr(1)]))

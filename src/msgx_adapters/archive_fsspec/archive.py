@@ -127,6 +127,10 @@ class FsspecArchive:
                 removed += self._call(lambda day=day: self._remove(day), _LISTING)  # type: ignore[misc]
         return removed
 
+    def count_before(self, cutoff: date) -> int:
+        """The objects of whole days before the cutoff."""
+        return sum(len(self._names(day)) for day in self._days() if day < cutoff)
+
     def ping(self) -> None:
         """Return when the archive answers, else raise `Transient`."""
         self._call(self._files.ping)

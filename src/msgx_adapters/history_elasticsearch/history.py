@@ -89,7 +89,7 @@ class ElasticHistory:
     def remove_before(self, cutoff: datetime) -> int:
         """Remove records that ended before the cut-off; how many."""
         self._answer()
-        query = {"range": {"ENDED_AT": {"lt": instant_text(cutoff)}}}
+        query = _ended_before(cutoff)
         removed = 0
         try:
             while True:
@@ -106,6 +106,20 @@ class ElasticHistory:
                     return removed
         except (ApiError, TransportError) as error:
             raise translated(error) from error
+
+    def count_before(self, cutoff: datetime) -> int:
+        """How many records ended before the cut-off."""
+        self._answer()
+        try:
+            answer = self._client.count(
+                index=self._index, query=_ended_before(cutoff), ignore_unavailable=True
+            )
+        except (ApiError, TransportError) as error:
+            raise translated(error) from error
+        found = answer.get("count")
+        if not isinstance(found, int):
+            raise Transient("history", "it answered without a count")
+        return found
 
     def ping(self) -> None:
         """Return when the cluster answers and knows us, else raise `Transient`."""
@@ -168,6 +182,10 @@ class ElasticHistory:
             return set() if len(chunk) == 1 else set().union(*(self._bulk([item]) for item in chunk))
         written = _written(answer.body)
         return {item.flid for item in chunk if item.id in written}
+
+
+def _ended_before(cutoff: datetime) -> dict[str, Any]:
+    return {"range": {"ENDED_AT": {"lt": instant_text(cutoff)}}}
 
 
 def _entries(records: Sequence[HistoryRecord]) -> Iterator[Entry]:

@@ -80,6 +80,15 @@ class FileHistory:
                 raise Transient("history", f"{self._directory}: {error}") from error
         return removed
 
+    def count_before(self, cutoff: datetime) -> int:
+        """How many lines ended before the cut-off."""
+        with self._guard:
+            self._answer()
+            try:
+                return sum(record.ended_at < cutoff for _, _, record in self._lines(_day(cutoff)))
+            except OSError as error:
+                raise Transient("history", f"{self._directory}: {error}") from error
+
     def ping(self) -> None:
         """Return when the folder is there and can be written, else raise `Transient`."""
         with self._guard:
@@ -102,8 +111,10 @@ class FileHistory:
     def _files(self) -> list[Path]:
         return sorted(path for path in self._directory.iterdir() if _NAME.fullmatch(path.name))
 
-    def _lines(self) -> Iterator[tuple[Path, int, HistoryRecord]]:
+    def _lines(self, last: date = date.max) -> Iterator[tuple[Path, int, HistoryRecord]]:
         for path in self._files():
+            if date.fromisoformat(path.stem) > last:
+                continue
             with path.open("rb") as file:
                 for number, line in enumerate(file):
                     if line.endswith(b"\n"):

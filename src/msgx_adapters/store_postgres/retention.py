@@ -24,9 +24,14 @@ class RetentionRole(Role):
 
     def retention_preview(self, cutoffs: RetentionCutoffs) -> Mapping[str, Mapping[str, int]]:
         """Per object: how many would go, how many of that age stay, by reason."""
+        aged = {"REQ_TRACK": {"aged": cutoffs.requests_aged or cutoffs.requests}}
         return {
             name: {"go": 0}
-            | {r["REASON"]: r["N"] for r in self.read_rows(f"preview_{_OBJECTS[name]}", **values) if r["N"]}
+            | {
+                r["REASON"]: r["N"]
+                for r in self.read_rows(f"preview_{_OBJECTS[name]}", **values, **aged.get(name, {}))
+                if r["N"]
+            }
             for name, values in _wanted(cutoffs)
         }
 

@@ -45,7 +45,8 @@ class RetentionRole(Role):
             for what in _OBJECTS:
                 cutoff: datetime | None = getattr(cutoffs, what.cutoff)
                 if cutoff is not None:
-                    rows = self.reader.rows(SQL[what.preview], {"cutoff": stamp(cutoff)})
+                    aged = (what.cutoff == "requests" and cutoffs.requests_aged) or cutoff
+                    rows = self.reader.rows(SQL[what.preview], {"cutoff": stamp(cutoff), "aged": stamp(aged)})
                     found[what.name] = {"go": 0} | {row["REASON"]: row["N"] for row in rows}
             if cutoffs.ledger is not None:
                 reasons = (row["REASON"] for row in self.reader.rows(SQL["ledger_days"], _ledger(cutoffs)))

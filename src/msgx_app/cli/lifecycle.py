@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from msgx_app.cli import output
-from msgx_app.cli.errors import EXIT_INTERRUPTED, Exiting, Negative
+from msgx_app.cli.errors import EXIT_INTERRUPTED, EXIT_SERVICE, Exiting, Negative
 from msgx_app.cli.jobs import Leaving, NoWait, ViaDaemon, WaitAtMost, leave
 from msgx_app.cli.options import Actor, Common, OptionalReason, command
 from msgx_core.model.job import JobKind
 
 if TYPE_CHECKING:
     from msgx_core.model.job import Job
-    from msgx_core.pipeline.retention import RetentionSweep
+    from msgx_core.pipeline.retention import Preview, RetentionSweep
     from msgx_core.pipeline.sweep import SweepResult
 
+_OLD = "older than their retention"
 _REMEDY = "let it do this: msgx sweep --via-daemon"
 _WHY = {
     "dead": "dead, a person has to requeue or discard them",
@@ -27,6 +28,7 @@ _WHY = {
     "not-written-back": "not written back to the mailbox",
     "open": "still open",
     "flights": "flights of the day are not in history",
+    "late": "an answer may still come within msgx.requests.late-window",
     "requests": "a request for the day is open or may be answered late",
 }
 _OBJECTS = {
@@ -37,6 +39,7 @@ _OBJECTS = {
     "OPS_JOB": "msgx.pipeline.request-retention",
     "SCHD_GEN": "msgx.pipeline.ledger-retention",
     "HISTORY": "msgx.history.retention",
+    "ARCHIVE": "msgx.archive.retention",
 }
 
 
@@ -96,16 +99,18 @@ def retention(
         bool, typer.Option("--dry-run", help="Say what would go and why the rest stays; remove nothing.")
     ] = False,
 ) -> None:
-    """Remove what is old enough and finished: sent events, final messages, the schedule log, closed requests.
+    """Remove what is old enough and finished: sent events, final messages, the schedule log, closed requests;
+    and by their own settings days of the ledger, of the history store and of the archive.
 
     Needs no lease and may run beside the daemon, which does this every hour. Each row is asked again when it
-    goes: a replay that comes first wins.
+    goes: a replay that comes first wins. A dry run tells of every object; where history store or archive do
+    not answer it tells the rest, and exits with 4.
     """
     from msgx_app.cli.supervise import stop_on_signals
 
     with stop_on_signals() as stop, _retention(common) as job:
         if dry_run:
-            _print_preview(job.preview(), as_json=common.as_json)
+            _preview(job, as_json=common.as_json)
             return
         removed = job.run(stop.is_set)
     if common.as_json:
@@ -118,10 +123,13 @@ def retention(
 
 @contextmanager
 def _retention(common: Common) -> Iterator[RetentionSweep]:
-    """The job on store and history alone: an outage of anything else does not matter."""
-    from msgx_app import backends, histories
+    """The job on store, history and archive alone: an outage of anything else does not matter."""
+    from attrs import evolve
+
+    from msgx_app import archives, backends, histories
     from msgx_app.cli.parts import with_store
     from msgx_app.container import pipeline_config_of
+    from msgx_core.pipeline.evidence import Evidence
     from msgx_core.pipeline.retention import RetentionSweep
 
     with with_store(common) as at, ExitStack() as opened:
@@ -129,8 +137,12 @@ def _retention(common: Common) -> Iterator[RetentionSweep]:
         if history is not None:
             opened.callback(history.close)
         telemetry = backends.open_telemetry(at.clock, "console")
-        ages = pipeline_config_of(at.settings).retention
-        yield RetentionSweep(at.store, at.clock, telemetry, at.policy, ages, history)
+        archive = archives.open_archive(at.settings)
+        if archive is not None:
+            opened.callback(archive.close)
+        evidence = None if archive is None else Evidence(archive, at.clock, telemetry)
+        ages = evolve(pipeline_config_of(at.settings).retention, archive=at.settings.archive.retention)
+        yield RetentionSweep(at.store, at.clock, telemetry, at.policy, ages, history, evidence=evidence)
 
 
 @contextmanager
@@ -175,15 +187,31 @@ def _print_sweep(result: SweepResult, *, as_json: bool) -> None:
     )
 
 
-def _print_preview(found: Mapping[str, Mapping[str, int]], *, as_json: bool) -> None:
+def _preview(job: RetentionSweep, *, as_json: bool) -> None:
+    """Every object, also those that are kept by the settings."""
+    from msgx_core.pipeline.retention import UNKNOWN
+
+    found = job.preview()
+    told = {name: found.get(name) or {"kept": _kept(job, name)} for name in _OBJECTS}
     if as_json:
-        output.print_json(found)
-        return
-    rows: list[tuple[str, Any]] = []
-    for name, key in _OBJECTS.items():
-        if name in found:
-            stay = [f"{n} stay: {_WHY.get(why, why)}" for why, n in found[name].items() if why != "go"]
-            rows.append((name, "; ".join([f"{found[name]['go']} would go", *stay])))
-        elif name != "HISTORY":
-            rows.append((name, f"kept: {key} is off"))
-    output.print_facts(rows, title="older than their retention")
+        output.print_json(told)
+    else:
+        output.print_facts([(name, _told(each)) for name, each in told.items()], title=_OLD)
+    if any(UNKNOWN in each for each in told.values()):
+        raise Exiting(EXIT_SERVICE)
+
+
+def _kept(job: RetentionSweep, name: str) -> str:
+    if name == "HISTORY" and job.history is None:
+        return "msgx.history.url is not set"
+    if name == "ARCHIVE" and job.evidence is None:
+        return "msgx.archive.url is off"
+    return f"{_OBJECTS[name]} is off"
+
+
+def _told(found: Preview) -> str:
+    if "go" not in found:
+        ((what, why),) = found.items()
+        return f"{what}: {why}"
+    stay = [f"{n} stay: {_WHY.get(why, why)}" for why, n in found.items() if why != "go"]
+    return "; ".join([f"{found['go']} would go", *stay])

@@ -6,7 +6,7 @@ It serves people and verification. A failed write is counted and told, and fails
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from attrs import define, field
 
@@ -81,12 +81,19 @@ class Evidence:
         """Remove whole days past the age; how many objects. Raises `Transient`."""
         if self.archive is None:
             return 0
-        removed = self.archive.remove_before((self.clock.now() - retention).date())
+        removed = self.archive.remove_before(self._first_kept(retention))
         self.on_step(Step.EVIDENCE_REMOVED)
         if removed:
             self.telemetry.count("msgx.archive.removed", removed)
             self.telemetry.event("archive-cleaned", objects=removed)
         return removed
+
+    def count_expired(self, retention: timedelta) -> int:
+        """How many objects that would be. Raises `Transient`."""
+        return 0 if self.archive is None else self.archive.count_before(self._first_kept(retention))
+
+    def _first_kept(self, retention: timedelta) -> date:
+        return (self.clock.now() - retention).date()
 
     def _failed(self, msg_id: int, error: Exception) -> None:
         self._failures += 1

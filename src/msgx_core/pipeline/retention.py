@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 
 from attrs import frozen
 
+from msgx_core.errors import Transient
+from msgx_core.pipeline.evidence import Evidence
 from msgx_core.pipeline.steps import Step, no_step
 from msgx_core.ports import Clock, History, RetentionCutoffs, Store, Telemetry
 from msgx_core.rules.operation_day import operation_day
 from msgx_core.rules.policy import Policy
 
 BATCH = 1000
-HISTORY = "HISTORY"
-"""The name of the history store among the objects; those of the store are in `ports.Retention`."""
+HISTORY, ARCHIVE = "HISTORY", "ARCHIVE"
+"""Names among the objects of what is not in the store; those of the store are in `ports.Retention`."""
+
+UNKNOWN = "unknown"
+Preview = Mapping[str, int | str]
+"""`go`: how many would go; a reason: how many of that age stay for it; `unknown`: why nobody can say."""
 
 
 @frozen
@@ -27,6 +34,7 @@ class RetentionPolicy:
     requests: timedelta | None = timedelta(days=90)
     ledger: timedelta | None = None
     history: timedelta | None = None
+    archive: timedelta | None = None
 
     def cutoffs(self, now: datetime, policy: Policy) -> RetentionCutoffs:
         """The limits at an instant.
@@ -40,6 +48,7 @@ class RetentionPolicy:
             processed=_before(now, self.processed),
             snapshot_log=_before(now, self.snapshot_log),
             requests=None if requests is None else min(requests, late_since),
+            requests_aged=requests,
             jobs=requests,
             ledger=None if self.ledger is None else operation_day(now, policy) - self.ledger,
             late_since=late_since,
@@ -48,7 +57,10 @@ class RetentionPolicy:
 
 @frozen
 class RetentionSweep:
-    """Removes in batches, without the pipeline lock and without the lease (R-405)."""
+    """Removes in batches, without the pipeline lock and without the lease (R-405).
+
+    The archive only where its age and `evidence` are given: the daemon cleans it in a loop of its own.
+    """
 
     store: Store
     clock: Clock
@@ -58,10 +70,20 @@ class RetentionSweep:
     history: History | None = None
     on_step: Callable[[str], None] = no_step
     batch: int = BATCH
+    evidence: Evidence | None = None
 
-    def preview(self) -> Mapping[str, Mapping[str, int]]:
-        """What would go (`go`) and why the rest of that age stays, by object; nothing is removed."""
-        return self.store.retention_preview(self.ages.cutoffs(self.clock.now(), self.policy))
+    def preview(self) -> Mapping[str, Preview]:
+        """What would go and why the rest of that age stays, by object that has an age; nothing is removed.
+
+        Raises `Transient` when the store does not answer. When history or archive do not, that is told.
+        """
+        now = self.clock.now()
+        found: dict[str, Preview] = dict(self.store.retention_preview(self.ages.cutoffs(now, self.policy)))
+        if self.history is not None and self.ages.history is not None:
+            found[HISTORY] = _counted(partial(self.history.count_before, now - self.ages.history))
+        if self.evidence is not None and self.ages.archive is not None:
+            found[ARCHIVE] = _counted(partial(self.evidence.count_expired, self.ages.archive))
+        return found
 
     def run(
         self,
@@ -86,12 +108,21 @@ class RetentionSweep:
             old = self.history.remove_before(now - self.ages.history)
             self.on_step(Step.HISTORY_REMOVED)
             self._add(removed, {HISTORY: old})
+        if self.evidence is not None and self.ages.archive is not None and not stop():
+            removed[ARCHIVE] = self.evidence.remove_expired(self.ages.archive)
         return removed
 
     def _add(self, removed: dict[str, int], went: Mapping[str, int]) -> None:
         for name, n in went.items():
             removed[name] = removed.get(name, 0) + n
             self.telemetry.count("msgx.retention.removed", n, object=name)
+
+
+def _counted(count: Callable[[], int]) -> Preview:
+    try:
+        return {"go": count()}
+    except Transient as error:
+        return {UNKNOWN: f"{error.service} does not answer: {error.detail}"}
 
 
 def _before(now: datetime, age: timedelta | None) -> datetime | None:

@@ -63,6 +63,10 @@ class Archive(Protocol):
         """Remove whole days before the cutoff; how many objects."""
         ...
 
+    def count_before(self, cutoff: date) -> int:
+        """How many objects `remove_before` would remove; nothing is removed."""
+        ...
+
     def ping(self) -> None:
         """Return when the archive answers, else raise `Transient`."""
         ...

@@ -34,6 +34,10 @@ class History(Protocol):
         """Remove records whose `ended_at` is before the cutoff; how many."""
         ...
 
+    def count_before(self, cutoff: datetime) -> int:
+        """How many records `remove_before` would remove; nothing is removed."""
+        ...
+
     def ping(self) -> None:
         """Return when the history store answers, else raise `Transient`."""
         ...

@@ -98,13 +98,15 @@ class RetentionCutoffs:
     """Age limits as instants; None switches an object's clean-up off (IMP §9.3, FST §8.3).
 
     `ledger` is the first operation day that stays whatever its state; `late_since` is since when an expired
-    request may still be answered.
+    request may still be answered. `requests_aged`: closed before that, a request is old enough by its age
+    alone; it stays while it is not before `requests` (None: there is no such difference).
     """
 
     events: datetime | None = None
     processed: datetime | None = None
     snapshot_log: datetime | None = None
     requests: datetime | None = None
+    requests_aged: datetime | None = None
     jobs: datetime | None = None
     ledger: date | None = None
     late_since: datetime | None = None
@@ -119,7 +121,8 @@ class Retention(Protocol):
       `PENDING` is not sent (`pending`).
     * `PROC_STATE`: final and written back, by `UPDATED_AT`; else `unfinished` or `not-written-back`.
     * `SCHD_SNAP_LOG`: by `SCOPE_END`, else `RECV_AT`.
-    * `REQ_TRACK`: closed, by `CLOSED_AT`; open ones of that age (`CREATED_AT`) stay (`open`).
+    * `REQ_TRACK`: closed, by `CLOSED_AT`; open ones of that age (`CREATED_AT`) stay (`open`), and
+      closed ones of that age whose answer may come late (`late`).
     * `OPS_JOB`: ended, by `ENDED_AT`; open ones of that age (`CREATED_AT`) stay (`open`).
     * `SCHD_GEN`: days before the cut-off, roster included. Stays while any message is unfinished
       (`unfinished`), while a message that covered the day is not written back (`not-written-back`), while a

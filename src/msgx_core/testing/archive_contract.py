@@ -134,10 +134,11 @@ class ArchiveContract(Contract):
             archive.put(2, NOON + days * ONE_DAY, "x")
         place.write("2027/03/14/README", b"kept")
         place.write("notes/2027", b"kept")
+        assert archive.count_before(date(2027, 3, 16)) == 4
         assert archive.remove_before(date(2027, 3, 16)) == 4
         assert [one.msg_id for one in archive.read()] == [1, 2]
         assert {"2027/03/14/README", "notes/2027"} <= set(place.objects())
-        assert archive.remove_before(date(2027, 3, 16)) == 0
+        assert archive.count_before(date(2027, 3, 16)) == archive.remove_before(date(2027, 3, 16)) == 0
 
     def test_steps_of_the_sweep_are_kept(self, archive: Archive) -> None:
         """D-36: in order of time, also two of one instant; they are no messages, and go with their day."""
@@ -189,6 +190,7 @@ class ArchiveContract(Contract):
             lambda: archive.find(1, NOON),
             lambda: list(archive.read()),
             lambda: archive.remove_before(date(2030, 1, 1)),
+            lambda: archive.count_before(date(2030, 1, 1)),
         ]
         with place.outage():
             for call in calls:

@@ -96,6 +96,8 @@ class HistoryContract(Contract):
                 history.ping()
             with pytest.raises(Transient):
                 history.remove_before(NOW)
+            with pytest.raises(Transient):
+                history.count_before(NOW)
         history.ping()
         assert set(history.write([record(1)])) == {1}
 
@@ -105,13 +107,16 @@ class HistoryContract(Contract):
             [record(1, ended_at=later(-90_000)), record(2, ended_at=later(-1)), record(3), record(4, 2)]
         )
         history.write([record(5, ended_at=later(90_000))])
+        assert history.count_before(NOW) == 2
+        assert len(server.records()) == 5, "counting removes nothing"
         assert history.remove_before(NOW) == 2
         assert server.records().keys() == {(3, 1), (4, 2), (5, 1)}
-        assert history.remove_before(NOW) == 0
+        assert history.count_before(NOW) == history.remove_before(NOW) == 0
         assert set(history.write([record(1, ended_at=later(-90_000))])) == {1}
 
     def test_nothing_is_there_to_leave(self, history: History) -> None:
         """R-399: also before anything was written."""
+        assert history.count_before(NOW) == 0
         assert history.remove_before(NOW) == 0
 
     def test_closed_it_answers_no_more(self, history: History) -> None:

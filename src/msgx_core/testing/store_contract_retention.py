@@ -182,7 +182,9 @@ class RetentionContract(StoreContract):
         held.create_request(request(RequestSlot.RQRD, rtype="ARPT"), AUDIT, NOW)
         cutoffs = RetentionCutoffs(requests=OLD)
         assert held.retention_preview(cutoffs) == {"REQ_TRACK": {"go": 1, "open": 2}}
-        assert held.remove_expired(cutoffs, 10) == {"REQ_TRACK": 1}
+        late = RetentionCutoffs(requests=OLD, requests_aged=later(3))
+        assert held.retention_preview(late)["REQ_TRACK"] == {"go": 1, "open": 2, "late": 1}
+        assert held.remove_expired(late, 10) == {"REQ_TRACK": 1}
         assert _ids(oracle, "REQ_TRACK", "REQUEST_ID") == [2, 3, 4]
 
     def test_ended_jobs_go(self, held: Store, oracle: Oracle) -> None:

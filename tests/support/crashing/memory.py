@@ -78,6 +78,10 @@ class MemoryArchive:
             del self.texts[key]
         return len(old)
 
+    def count_before(self, cutoff: date) -> int:
+        """Texts of whole days."""
+        return sum(key < f"{cutoff:%Y/%m/%d}" for key in self.texts)
+
     def ping(self) -> None:
         """It answers."""
 

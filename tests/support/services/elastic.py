@@ -77,10 +77,14 @@ class Elastic:
         errors = any("error" in result["index"] for result in results)
         return {"took": 1, "errors": errors, "items": results}
 
+    def old(self, body: Mapping[str, Any]) -> list[str]:
+        """The names of documents in a range of `ENDED_AT`."""
+        before = datetime.fromisoformat(body["query"]["range"]["ENDED_AT"]["lt"])
+        return [n for n, d in self.documents.items() if datetime.fromisoformat(d["ENDED_AT"]) < before]
+
     def delete(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to `_delete_by_query` with a range of `ENDED_AT`."""
-        before = datetime.fromisoformat(body["query"]["range"]["ENDED_AT"]["lt"])
-        old = [n for n, d in self.documents.items() if datetime.fromisoformat(d["ENDED_AT"]) < before]
+        old = self.old(body)
         for name in old:
             del self.documents[name]
         return {"deleted": len(old), "failures": []}
@@ -119,6 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self.elastic.bulk(text)
         if path.endswith("/_delete_by_query"):
             return self.elastic.delete(json.loads(text))
+        if path.endswith("/_count"):
+            return {"count": len(self.elastic.old(json.loads(text)))}
         if path.startswith("/_index_template/"):
             self.elastic.templates[path.rpartition("/")[2]] = json.loads(text)
             return {"acknowledged": True}

@@ -18,6 +18,7 @@ from msgx_core.pipeline.explain import Explainer, Explanation
 from msgx_core.pipeline.history_of import versions_of
 from msgx_core.pipeline.past import Past
 from msgx_core.pipeline.recompute import Policies
+from msgx_core.pipeline.watching import Watched
 from msgx_core.ports import RawText
 from msgx_core.ports.operations import Audit, Row
 from verified import Keeps, archived
@@ -138,14 +139,14 @@ def test_a_main_flight_whose_child_left(system: System) -> None:
     found = explained(system, after)
     assert (found.basis, put(found, 1)) == (EXACT, (4, 5))
     assert found.before[1].mafl == ()
-    past = Past(
-        system.store,
-        archived(system),
-        system.codec,
-        Policies.kept_in(system.store, system.policy, ZoneInfo),
-        system.archive.steps,  # type: ignore[union-attr]
-    )
-    values = [(each.event["STATE_VERSION"], each.after is not None) for each in versions_of(1, past)]
+
+    def past(world: Watched) -> Past:
+        policies = Policies.kept_in(system.store, system.policy, ZoneInfo)
+        steps = system.archive.steps  # type: ignore[union-attr]
+        return Past(system.store, archived(system), system.codec, policies, steps, world)
+
+    versions = versions_of(1, system.store, past)
+    values = [(each.event["STATE_VERSION"], each.after is not None) for each in versions]
     assert values == [(1, True), (2, True), (3, True), (4, True), (5, True)]
 
 

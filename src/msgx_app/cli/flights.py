@@ -21,7 +21,7 @@ from msgx_core.rules.values import parse_flid
 app = new_app()
 
 BOARD = "FLID FLNO MVIN OPERATION_DAY SODT ESTT ACTT STND GATE BELT CNCL STATE STATE_VERSION".split()
-VERSIONS = "STATE_VERSION KIND CHANGED REASON MSG_ID TYPE STYP UPDATED_AT EVENT_ID VALUES".split()
+VERSIONS = "STATE_VERSION KIND CHANGED REASON MSG_ID TYPE STYP UPDATED_AT EVENT_ID SOURCE VALUES".split()
 
 
 @app.callback(invoke_without_command=True)
@@ -73,17 +73,24 @@ def show(
         bool, typer.Option("--history", help="Its versions, each with the message behind it.")
     ] = False,
 ) -> None:
-    """One flight's full state, deleted ones too; or its history, as far as outbox and archive remember."""
+    """One flight's full state, deleted ones too; or its history, as far as outbox and archive remember.
+
+    The history also of a flight that has left for the history store. SOURCE says where a version is known
+    from: what the outbox has no more is computed again from all messages, which takes its time.
+    """
     number = parse_flid(flid.strip())
     if number is None:
         raise typer.BadParameter(f"{flid!r}: 1 to 12 digits, not 0", param_hint="FLID")
     with with_store(common) as at:
+        if history:
+            _history(at, number, as_json=common.as_json)
+            return
         state = at.store.flight(number)
         if state is None:
-            raise Negative(f"there is no flight {number}")
-        if history:
-            _history(at, state, as_json=common.as_json)
-        elif common.as_json:
+            from msgx_app.answers.histories import gone
+
+            raise Negative(gone(at, number))
+        if common.as_json:
             output.print_json(document(state, at.policy))
         else:
             _print_flight(document(state, at.policy))
@@ -96,17 +103,22 @@ def _board_row(state: FlightState, policy: Policy) -> dict[str, Any]:
     return row
 
 
-def _history(at: WithStore, state: FlightState, *, as_json: bool) -> None:
+def _history(at: WithStore, flid: int, *, as_json: bool) -> None:
     from msgx_app.answers.histories import versions
     from msgx_app.answers.texts import Texts
 
     with Texts(at) as texts:
-        rows = versions(at, texts, state.flid)
+        found = versions(at, texts, flid)
     if as_json:
-        output.print_json_array(rows)
-        return
-    told = [{**row, "VALUES": " ".join(map(_told, output.telling(row.get("VALUES", ()))))} for row in rows]
-    output.print_rows(told, VERSIONS, empty=f"no versions of flight {state.flid} are remembered any more")
+        output.print_json_array(found.rows)
+    else:
+        told = [
+            {**row, "VALUES": " ".join(map(_told, output.telling(row.get("VALUES", ()))))}
+            for row in found.rows
+        ]
+        output.print_rows(told, VERSIONS, empty=f"no versions of flight {flid} are remembered any more")
+    if found.note is not None:
+        output.note(found.note)
 
 
 def _told(change: Mapping[str, Any]) -> str:

@@ -129,7 +129,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Flight": flight_schema(),
     "FlightVersion": _row(
-        "EVENT_ID FLID KIND STATE_VERSION MSG_ID",
+        "FLID KIND STATE_VERSION MSG_ID SOURCE",
+        SOURCE=_TEXT,
         EVENT_ID=_INT,
         FLID=_INT,
         KIND=_TEXT,

@@ -22,7 +22,7 @@ from msgx_core.pipeline.recomputed import Recomputed
 from msgx_core.pipeline.timeline import Timeline
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.ports.codec import Codec
-from msgx_core.ports.inspection import Inspection
+from msgx_core.ports.inspection import Inspection, StoredRow
 from msgx_core.ports.operations import Row, Views
 
 
@@ -117,4 +117,9 @@ def flight_of(store: Views, flid: int) -> FlightState | None:
 def message_of(store: Inspection, msg_id: int) -> Row | None:
     """A row of `PROC_STATE`, without what cannot be read of it."""
     row = store.stored_message(msg_id)
-    return None if row is None else {n: v for n, v in readable(row).items() if v is not None}
+    return None if row is None else known(row)
+
+
+def known(row: StoredRow) -> Row:
+    """A row without NULL, and without what cannot be read of it."""
+    return {name: value for name, value in readable(row).items() if value is not None}

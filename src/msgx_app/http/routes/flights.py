@@ -10,7 +10,7 @@ from litestar import Response
 from litestar.params import QueryParameter
 
 from msgx_app.answers.documents import document
-from msgx_app.answers.histories import versions
+from msgx_app.answers.histories import gone, versions
 from msgx_app.answers.texts import Texts
 from msgx_app.answers.times import parse_day
 from msgx_app.http.office import Desk, to_json
@@ -64,9 +64,8 @@ async def flight_history(office: GivenOffice, flid: Flight) -> Response[bytes]:
     """Its versions, each with the message behind it, as far as outbox and archive remember."""
 
     def history(desk: Desk) -> list[dict[str, object]]:
-        state = _flight(desk, flid)
         with Texts(desk) as texts:
-            return versions(desk, texts, state.flid)
+            return versions(desk, texts, flid).rows
 
     return await reply(office, history)
 
@@ -74,7 +73,7 @@ async def flight_history(office: GivenOffice, flid: Flight) -> Response[bytes]:
 def _flight(desk: Desk, flid: int) -> FlightState:
     state = desk.store.flight(flid)
     if state is None:
-        raise Missing(f"there is no flight {flid}")
+        raise Missing(gone(desk, flid))
     return state
 
 

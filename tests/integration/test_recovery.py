@@ -2,85 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from msgx_cli import Msgx, put, ready
-from msgx_core.rules.render import is_newer
+from recovering import WHY, Consumer, done, live, plain, restored, sql, store_file
 from services.base import NotHere, unavailable
 from services.redis import private_redis
-from wire import adft, fdel, flop, fltr, gate, schedule
-
-WHY = ("--reason", "the guide says so")
+from wire import fdel, flop, fltr, gate, schedule
 
 
 @pytest.fixture
 def msgx(tmp_path: Path) -> Msgx:
     return ready(tmp_path)
-
-
-def done(msgx: Msgx, *raws: bytes) -> list[int]:
-    ids = put(msgx, *raws)
-    msgx.ok("drain")
-    return ids
-
-
-def store_file(msgx: Msgx) -> Path:
-    return msgx.folder / "data" / "store.db"
-
-
-def sql(path: Path, *statements: str) -> None:
-    """Statements of a DBA, each committed."""
-    db = sqlite3.connect(path, isolation_level=None)
-    for statement in statements:
-        db.execute(statement)
-    db.close()
-
-
-class Consumer:
-    """Keeps flights as a consumer does: a notice or a full state counts when its version is newer."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.held: dict[int, int] = {}
-        self.flights: dict[int, dict[str, Any]] = {}
-        self._read = {"KAFKA_MSG": 0, "KAFKA_SCHD": 0}
-
-    def follow(self) -> None:
-        """Read what is new on both topics."""
-        for value in self._new("KAFKA_SCHD"):
-            for state in value["SCHD"]["FLTR"]:
-                if is_newer(self.held.get(state["FLID"]), state["STATE_VERSION"]):
-                    self.held[state["FLID"]] = state["STATE_VERSION"]
-                    self.flights[state["FLID"]] = state
-        for value in self._new("KAFKA_MSG"):
-            if value["KIND"] == "DELETE" and is_newer(self.held.get(value["FLID"]), value["STATE_VERSION"]):
-                self.held[value["FLID"]] = value["STATE_VERSION"]
-                self.flights.pop(value["FLID"], None)
-
-    def _new(self, topic: str) -> list[Any]:
-        path = self.folder / "data" / "bus" / f"{topic}.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        found = [json.loads(line)["value"] for line in lines[self._read[topic] :]]
-        self._read[topic] = len(lines)
-        return found
-
-
-def live(msgx: Msgx) -> dict[int, dict[str, Any]]:
-    """Live flights as the store has them."""
-    rows = msgx.ok("flights", "--state", "ACTIVE", "--json").json
-    return {row["FLID"]: {k: v for k, v in row.items() if k != "CREATED_AT"} for row in rows}
-
-
-def plain(flights: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """Without what a second life counts anew."""
-    left_out = ("STATE_VERSION", "UPDATED_AT", "LAST_MSG_ID")
-    return {flid: {k: v for k, v in f.items() if k not in left_out} for flid, f in flights.items()}
 
 
 def test_a_store_restored_from_backup(msgx: Msgx) -> None:
@@ -96,9 +33,7 @@ def test_a_store_restored_from_backup(msgx: Msgx) -> None:
     consumer.follow()
     before = live(msgx)
     assert consumer.flights == before
-    for path in (msgx.folder / "data").glob("store.db*"):
-        path.unlink()
-    shutil.copy(backup, store_file(msgx))
+    restored(msgx, backup)
 
     answer = msgx.ok("recover", "--take-in", f"{lost[0]}..{lost[-1]}", *WHY, "--json").json
     assert answer == {"MESSAGES_TAKEN_IN": len(lost), "FROM_ARCHIVE": 0}
@@ -114,84 +49,13 @@ def test_a_store_restored_from_backup(msgx: Msgx) -> None:
     assert msgx.ok("verify", "--json").json["DIFFERENCES"] == 0
 
 
-def restored(msgx: Msgx, backup: Path) -> None:
-    """The store as it was backed up."""
-    for path in (msgx.folder / "data").glob("store.db*"):
-        path.unlink()
-    shutil.copy(backup, store_file(msgx))
-
-
-def with_history(msgx: Msgx) -> None:
-    config = msgx.folder / "msgx.toml"
-    config.write_text(config.read_text() + '\n[msgx.history]\nurl = "file:data/history"\n')
-
-
-def test_a_flight_that_left_and_came_back_after_the_backup(msgx: Msgx) -> None:
-    """D-10, D-33, D-37: the sweep comes before the taking in, so what brought it back finds it gone."""
-    with_history(msgx)
-    consumer = Consumer(msgx.folder)
-    done(msgx, schedule("DNLD", [fltr(1, "01JAN210805"), fltr(2, "01JAN990805")]))
-    backup = msgx.folder / "backup.db"
-    sql(store_file(msgx), f"VACUUM INTO '{backup}'")
-    lost = done(msgx, flop(1, "GTDT", gate("A1")))
-    assert msgx.ok("sweep", "--json").json["ARCHIVED"] == 1
-    lost += done(msgx, adft(fltr(1, "01JAN990805")), flop(1, "GTDT", gate("B2")))
-    consumer.follow()
-    before = live(msgx)
-    assert before[1]["GTDT"] == [{"GTNO": "1", "GATE": "B2"}]
-    restored(msgx, backup)
-
-    assert msgx.ok("sweep", "--json").json["ARCHIVED"] == 1
-    answer = msgx.ok("recover", "--take-in", f"{lost[0]}..{lost[-1]}", *WHY, "--json")
-    assert answer.json == {"MESSAGES_TAKEN_IN": len(lost), "FROM_ARCHIVE": 0}
-    assert f"msgx messages --state DEAD --after {lost[0] - 1}" in answer.err
-    msgx.ok("drain")
-    assert msgx.ok("messages", "--state", "DEAD", "--after", lost[0] - 1, "--json").json == []
-    msgx.ok("recover", "--versions-by", 1000, "--republish", *WHY)
-    msgx.ok("drain")
-    consumer.follow()
-    assert plain(live(msgx)) == plain(before)
-    assert consumer.flights == live(msgx)
-    assert msgx.ok("sweep", "--json").json["ARCHIVED"] == 0
-    assert msgx.ok("verify", "--json").json["DIFFERENCES"] == 0
-
-
-def test_a_flight_that_came_back_is_dead(msgx: Msgx) -> None:
-    """D-10, D-33: without that sweep taking in tells of it; sweep, replay and a request mend it."""
-    with_history(msgx)
-    done(msgx, schedule("DNLD", [fltr(1, "01JAN210805")]))
-    backup = msgx.folder / "backup.db"
-    sql(store_file(msgx), f"VACUUM INTO '{backup}'")
-    msgx.ok("sweep")
-    lost = done(msgx, adft(fltr(1, "01JAN990805")))
-    restored(msgx, backup)
-
-    answer = msgx.ok("recover", "--take-in", f"{lost[0]}..{lost[0]}", *WHY, "--json")
-    assert answer.json == {"MESSAGES_TAKEN_IN": 1, "FROM_ARCHIVE": 0, "FLIGHTS_LEFT_BEFORE": 1}
-    assert "`msgx sweep` first" in answer.err
-    msgx.ok("drain")
-    (dead,) = msgx.ok("messages", "--state", "DEAD", "--after", lost[0] - 1, "--json").json
-    assert (dead["MSG_ID"], dead["REASON"]) == (lost[0], "SAME_FLID_ACROSS_OPERATION_DAYS")
-    assert msgx.ok("sweep", "--json").json["ARCHIVED"] == 1
-    msgx.ok("replay", lost[0], *WHY)
-    msgx.ok("drain")
-    msgx.ok("request", "schedule", "2099-01-01", *WHY)
-    assert live(msgx)[1]["OPERATION_DAY"] == "2099-01-01"
-    assert msgx.ok("verify", "--json").json["DIFFERENCES"] == 0
-    # A second portion: who came back since is no stranger.
-    answer = msgx.ok("recover", "--take-in", f"{lost[0]}..{lost[0]}", *WHY, "--json")
-    assert "FLIGHTS_LEFT_BEFORE" not in answer.json
-
-
 def test_what_came_in_after_the_backup_lies_in_the_archive_alone(msgx: Msgx) -> None:
     """D-36: its texts come from there, in their order among those that the mailbox still has."""
     done(msgx, schedule("DNLD", [fltr(1)]))
     backup = msgx.folder / "backup.db"
     sql(store_file(msgx), f"VACUUM INTO '{backup}'")
     lost = done(msgx, *(flop(1, "GTDT", gate(f"A{n}")) for n in range(5)))
-    for path in (msgx.folder / "data").glob("store.db*"):
-        path.unlink()
-    shutil.copy(backup, store_file(msgx))
+    restored(msgx, backup)
     sql(msgx.folder / "data" / "mailbox.db", f"DELETE FROM CMINMSGS WHERE CMINMSGS_ID < {lost[-1]}")
     answer = msgx.ok("recover", "--take-in", f"{lost[0]}..{lost[-1]}", *WHY, "--json").json
     assert answer == {"MESSAGES_TAKEN_IN": 5, "FROM_ARCHIVE": 4}

@@ -38,7 +38,7 @@ def request(context: typer.Context, common: Common, *, limit: Limit = None) -> N
 @app.command("schedule")
 @command(
     'msgx request schedule 2027-03-14 --reason "the push was late"',
-    'msgx request schedule today..2027-03-16 --reason "after the outage"',
+    'msgx request schedule 2027-03-14..2027-03-16 --reason "after the outage"',
 )
 def schedule(
     days: Annotated[

@@ -97,6 +97,7 @@ def test_days_and_lists_are_asked_for(room: Room, who: Visitor) -> None:
         ("schedule", {"first": "14MAR27"}, "is not a day"),
         ("schedule", {"first": "2027-03-15", "last": "2027-03-14"}, "is before"),
         ("schedule", {"first": "1999-03-15"}, "2000 to 2099"),
+        ("schedule", {"first": "2027-03-01", "last": "2028-03-01"}, "--yes"),
         ("schedule", {"first": "2027-03-14", "last": "x" * 30}, "at most 20"),
         ("schedule", {"first": "2027-03-14", "reason": " "}, "say why"),
         ("reference", {"ref": "NOPE"}, "one of"),

@@ -25,9 +25,10 @@ class Told:
     note: str | None = None
 
 
-def versions(at: WithStore, texts: Texts, flid: int) -> Told:
+def versions(at: WithStore, texts: Texts, flid: int, *, quick: bool = False) -> Told:
     """Each remembered version with its message, and before and after of each tag where they are known.
 
+    `quick`: those of the outbox alone, without computing all messages again.
     Raises `Missing` when nothing was ever heard of that flight.
     """
     policies = Policies.kept_in(at.store, at.policy, ZoneInfo)
@@ -43,7 +44,7 @@ def versions(at: WithStore, texts: Texts, flid: int) -> Told:
         flid,
         at.store,
         lambda world: Past(at.store, texts.text, codec, policies, steps, world),
-        lambda world: Past(at.store, texts.text, codec, policies, texts.steps, world),
+        None if quick else lambda world: Past(at.store, texts.text, codec, policies, texts.steps, world),
     )
     if not found.versions and at.store.flight(flid) is None and found.left_as is None:
         raise Missing(f"there is no flight {flid}")

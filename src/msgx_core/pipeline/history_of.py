@@ -51,11 +51,11 @@ PastOn = Callable[[Watched], Past]
 """Makes the past on a world that notes the versions of a flight."""
 
 
-def history_of(flid: int, store: ReadStore, few: PastOn, again: PastOn) -> History:
+def history_of(flid: int, store: ReadStore, few: PastOn, again: PastOn | None) -> History:
     """What outbox and archive know of a flight, one that has left or is deleted as well.
 
     `few` is for the messages that the outbox names. `again` has every step of the history sweep: all messages
-    are computed once more when the outbox has not all versions, and only then.
+    are computed once more when the outbox has not all versions, and only then. None: that takes too long.
     """
     here, floor = flight_of(store, flid), floors_of(store).get(flid)
     left_as = None if here is not None or floor is None else floor[0]
@@ -63,7 +63,7 @@ def history_of(flid: int, store: ReadStore, few: PastOn, again: PastOn) -> Histo
     versions = tuple(versions_of(flid, store, few))
     if _is_whole([each.event for each in versions], now, left_as is not None, Timeline.of(store)):
         return History(versions, whole=True, left_as=left_as)
-    seen = seen_again(flid, now, store, again)
+    seen = None if again is None else seen_again(flid, now, store, again)
     if seen is None or not _agree(versions, seen):
         return History(versions, whole=now is None and not versions, left_as=left_as)
     return History(_merged(versions, seen, store), whole=True, left_as=left_as)

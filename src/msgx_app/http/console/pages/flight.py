@@ -139,7 +139,7 @@ def _history(desk: Desk, flid: int) -> dict[str, Any]:
     """The newest version first. An archive that does not answer is told: all else is still good."""
     try:
         with Texts(desk) as texts:
-            rows = versions(desk, texts, flid)
+            rows = versions(desk, texts, flid, quick=True).rows
     except Transient as error:
         return {"versions": [], "older": 0, "first": None, "problem": str(error)}
     shown = [_version(row) for row in reversed(rows[-MOST_VERSIONS:])]

@@ -62,7 +62,8 @@ async def ask_schedule(request: AnyRequest, console: GivenConsole) -> Response[b
     if max(len(first), len(last)) > MAX_DAY_CHARS:
         raise Problem(422, f"first, last: at most {MAX_DAY_CHARS} characters")
     days = f"{first}..{last}" if last else first
-    return await _ask(request, console, form.reason(), lambda desk: schedule_request(days, desk))
+    how = "on the command line with --yes"
+    return await _ask(request, console, form.reason(), lambda desk: schedule_request(days, desk, how=how))
 
 
 @takes("/console/requests/reference")

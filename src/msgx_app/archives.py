@@ -11,8 +11,10 @@ WRITING_TIMEOUT_S = 2.0
 READING_TIMEOUT_S = 15.0
 
 
-def open_archive(settings: Settings, *, timeout_s: float = READING_TIMEOUT_S) -> Archive | None:
-    """The archive of the settings; None: there is none.
+def open_archive(
+    settings: Settings, *, timeout_s: float = READING_TIMEOUT_S, create: bool = True
+) -> Archive | None:
+    """The archive of the settings; None: there is none. Who only reads does not `create` its folder.
 
     Raises `ConfigError` for a package that is missing or a folder that cannot be made.
     """
@@ -29,7 +31,7 @@ def open_archive(settings: Settings, *, timeout_s: float = READING_TIMEOUT_S) ->
             )
         ) from error
     if url.path is not None:
-        return FsspecArchive.in_folder(url.path, timeout_s=timeout_s)
+        return FsspecArchive.in_folder(url.path, timeout_s=timeout_s, create=create)
     if url.scheme == "memory":
         return FsspecArchive.in_memory(timeout_s=timeout_s)
     return FsspecArchive.at(url.text, timeout_s=timeout_s)

@@ -84,6 +84,7 @@ def verified(
     window: Window | None = None,
     store: Store | None = None,
     progress: Callable[[int], None] = ignore,
+    kept_since: datetime | None = None,
 ) -> tuple[Report, list[Difference]]:
     """The report, and every difference."""
     found: list[Difference] = []
@@ -91,7 +92,16 @@ def verified(
     policies = Policies.kept_in(read, system.policy, ZoneInfo)
     assert system.archive is not None
     steps = system.archive.steps
-    verifier = Verifier(read, archived(system), system.codec, policies, found.append, progress, steps)
+    verifier = Verifier(
+        read,
+        archived(system),
+        system.codec,
+        policies,
+        found.append,
+        progress,
+        steps,
+        kept_since=kept_since,
+    )
     return verifier.run(window), found
 
 

@@ -25,6 +25,7 @@ from msgx_adapters.archive_fsspec.keys import (
     unpack,
     unpack_step,
 )
+from msgx_core.errors import Rejected
 from msgx_core.ports.archive import ArchivedRaw, DepartureStep
 from msgx_core.ports.codec import RawText
 
@@ -115,9 +116,9 @@ class FsspecArchive:
                 at = step_time(name)
                 if at is not None:
                     key = f"{folder}/{name}"
-                    packed = self._call(lambda key=key: self._files.read(key))  # type: ignore[misc]
-                    if packed is not None:
-                        yield unpack_step(at, packed)
+                    step = self._step(at, key)
+                    if step is not None:
+                        yield step
 
     def remove_before(self, cutoff: date) -> int:
         """Remove whole days before the cutoff; how many objects."""
@@ -138,6 +139,14 @@ class FsspecArchive:
     def close(self) -> None:
         """Idempotent."""
         self._bounded.close()
+
+    def _step(self, at: datetime, key: str) -> DepartureStep | None:
+        """One of them; what is no object is damaged too."""
+        try:
+            packed = self._call(lambda: self._files.read(key))
+        except Rejected:
+            return DepartureStep(at, {})
+        return None if packed is None else unpack_step(at, packed)
 
     def _key_on(self, msg_id: int, day: date) -> str | None:
         for is_text in (False, True):

@@ -8,7 +8,7 @@ from typing import Any
 
 import fsspec
 
-from msgx_core.errors import ConfigError, Transient
+from msgx_core.errors import ConfigError, Rejected, Transient
 
 _PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "az": "adlfs"}
 
@@ -70,12 +70,14 @@ class Files:
         os.replace(part, self._path(folder, name))
 
     def read(self, key: str) -> bytes | None:
-        """A whole object; None when there is none."""
+        """A whole object; None when there is none, `Rejected` when it is no object."""
         try:
             data: bytes = self._fs.cat_file(self._path(key))
         except FileNotFoundError:
             self._must_exist()
             return None
+        except (IsADirectoryError, NotADirectoryError) as error:
+            raise Rejected("archive-damaged", f"{key}: {error.strerror}") from error
         return data
 
     def exists(self, key: str) -> bool:

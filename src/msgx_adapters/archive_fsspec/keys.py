@@ -120,6 +120,8 @@ def pack(raw: RawText) -> bytes:
 def unpack(key: str, packed: bytes) -> RawText:
     """The text of an object; `Rejected` when it is damaged."""
     name = parse_name(key.rpartition("/")[2])
+    if not packed:
+        raise Rejected("archive-damaged", f"{key}: nothing is in it")
     try:
         if not packed:  # a file that a power cut left; to gzip it is a text without characters
             raise EOFError("0 bytes")

@@ -69,7 +69,7 @@ def from_archive(at: Base, row: Mapping[str, Any]) -> tuple[str, RawText]:
 @contextmanager
 def archive_of(settings: Settings) -> Iterator[Archive | None]:
     """The archive, for reading."""
-    archive = archives.open_archive(settings)
+    archive = archives.open_archive(settings, create=False)
     try:
         yield archive
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
@@ -18,7 +18,10 @@ from msgx_core.rules.policy_text import parse_grounds
 
 
 class Texts:
-    """Opens what it needs; a mailbox that does not answer only means that gaps stay gaps."""
+    """Opens what it needs, makes nothing; a mailbox that does not answer only means that gaps stay gaps.
+
+    `damaged` gets the key and the fault of each archived text that cannot be read.
+    """
 
     def __init__(self, at: Base) -> None:
         self._at = at
@@ -27,9 +30,11 @@ class Texts:
         self._inbox: Inbox | None = None
         self._asked_mailbox = False
         self.from_mailbox = 0
+        self.damaged: Callable[[str, str], None] = lambda key, why: None
 
     def __enter__(self) -> Self:
-        self._archive = archives.open_archive(self._at.settings)
+        if self.no_archive is None:
+            self._archive = archives.open_archive(self._at.settings, create=False)
         if self._archive is not None:
             self._opened.callback(self._archive.close)
         return self
@@ -40,9 +45,12 @@ class Texts:
         self._opened.close()
 
     @property
-    def has_archive(self) -> bool:
-        """Whether there is one."""
-        return self._archive is not None
+    def no_archive(self) -> str | None:
+        """Why there is no archive; None: there is one."""
+        url = self._at.settings.archive.url
+        if url is None:
+            return "msgx.archive.url is off"
+        return None if url.path is None or url.path.is_dir() else f"{url.path} is no folder"
 
     def steps(self) -> Iterable[DepartureStep]:
         """What the history sweep has left in the archive."""
@@ -61,9 +69,14 @@ class Texts:
         put_back = parse_grounds(row.get("COVERAGE")).raw
         key = put_back or archive.find(row["MSG_ID"], row.get("RECEIVED_AT") or row.get("ENQUEUED_AT"))
         try:
-            return None if key is None else archive.get(key)
-        except Rejected:  # damaged: as if it were not there
+            found = None if key is None else archive.get(key)
+        except Rejected as error:
+            self.damaged(key or "", error.detail or error.reason)
             return None
+        if key is not None and found is not None and is_blank(found):
+            self.damaged(key, "a text of blanks")
+            return None
+        return found
 
     def _mailed(self, msg_id: int) -> RawText | None:
         inbox = self._mailbox()

@@ -15,6 +15,7 @@ from msgx_app.cli.parts import Base, WithStore, with_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from msgx_app.answers.texts import Texts
     from msgx_core.pipeline.differences import Difference
@@ -42,8 +43,8 @@ def verify(common: Common, *, first: DayOption = None, last: LastDayOption = Non
     with with_store(common) as at:
         window = _window(at, first, last)
         with Texts(at) as texts, _progress() as show:
-            if not texts.has_archive:
-                raise Negative("there is no archive: msgx.archive.url is off")
+            if texts.no_archive is not None:
+                raise Negative(f"there is no archive: {texts.no_archive}")
             report, found = _run(at, texts, window, show)
         _print(report, found, texts.from_mailbox, as_json=common.as_json)
     if not report.ok:
@@ -82,8 +83,20 @@ def _run(
 
     policies = Policies.kept_in(at.store, at.policy, ZoneInfo)
     codec = backends.open_codec(at.settings)
-    verifier = Verifier(at.store, texts.text, codec, policies, keep, show, texts.steps)
+    kept_since = _kept_since(at)
+    verifier = Verifier(
+        at.store, texts.text, codec, policies, keep, show, texts.steps, kept_since=kept_since
+    )
+    texts.damaged = verifier.damaged
     return verifier.run(window), found
+
+
+def _kept_since(at: WithStore) -> datetime:
+    """Messages that were applied since then are all there, by the retention of today."""
+    from datetime import UTC, datetime
+
+    age = at.settings.pipeline.proc_retention
+    return datetime.min.replace(tzinfo=UTC) if age is None else at.clock.now() - age
 
 
 def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_json: bool) -> None:
@@ -100,9 +113,10 @@ def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_jso
     }
     rows = [_row(each) for each in found]
     if as_json:
-        output.print_json({**counts, "WHOLE": report.whole, "FOUND": rows})
+        output.print_json({**counts, "WHOLE": report.whole, "COMPARED": report.compared, "FOUND": rows})
         return
-    output.print_rows(map(_told, rows), COLUMNS, empty="no difference")
+    empty = "no difference" if report.compared else "nothing was compared"
+    output.print_rows(map(_told, rows), COLUMNS, empty=empty)
     output.note(
         f"{report.messages} messages computed again, {report.others} without effects looked at; compared:"
         f" {report.flights} flights, {report.rosters} rosters, {report.references} reference records"

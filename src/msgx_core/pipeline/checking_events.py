@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from attrs import define, field
 
@@ -25,7 +26,7 @@ class CheckingEvents:
     doubts: Doubts
     timeline: Timeline
     found: Callable[[Difference], None]
-    _old: dict[int, bool] = field(factory=dict, init=False)
+    _born: dict[int, datetime | None] = field(factory=dict, init=False)
     _event_id: int = field(default=0, init=False)
     _applied_at: datetime | None = field(default=None, init=False)
 
@@ -108,20 +109,20 @@ class CheckingEvents:
             self.doubts.look_for_departures()
         if at in self.doubts.departures:
             return True
-        return not self.doubts.whole and (bool(relatives) or self._is_old(flid))
+        return not self.doubts.whole and (bool(relatives) or self._is_old(flid, at))
 
-    def _is_old(self, flid: int) -> bool:
-        """Whether a flight may have begun before the range."""
-        if flid not in self._old:
+    def _is_old(self, flid: int, at: Any) -> bool:
+        """Whether a flight may have begun before the range; what left and came back had a life before that."""
+        if flid not in self._born:
             row = self.store.stored_flight(flid)
             content = None if row is None else row["CONTENT"]
-            self._old[flid] = (
-                row is None
-                or self.doubts.began_before(row["CREATED_AT"])
-                or not isinstance(content, Mapping)
-                or "MAID" in content
-            )
-        return self._old[flid]
+            alone = row is not None and isinstance(content, Mapping) and "MAID" not in content
+            created_at = row["CREATED_AT"] if row is not None and alone else None
+            self._born[flid] = created_at if isinstance(created_at, datetime) else None
+        born = self._born[flid]
+        if born is None or not isinstance(at, datetime):
+            return True
+        return self.doubts.began_before(born) or at < born
 
 
 def fitting(key: str, event: StoredRow) -> Iterator[Difference]:

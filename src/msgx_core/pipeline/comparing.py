@@ -32,10 +32,11 @@ class Comparing:
     doubts: Doubts
     found: Callable[[Difference], None]
     _suspects: list[Suspect] = field(factory=list)
+    _compared: set[str] = field(factory=set)
 
     def flights(self) -> int:
         """Every flight of both sides, with its raw sections; how many were compared."""
-        compared = 0
+        self._compared.clear()
         seen: set[int] = set()
         in_order = self.store.keeps_element_order
         for row in self.store.stored(FLIGHTS):
@@ -46,7 +47,7 @@ class Comparing:
                 self.doubts.flids.add(flid)
                 self.tell(unreadable("flight", FLIGHTS, flid, row))
                 continue
-            compared += 1
+            self._compared.add(str(flid))
             state = self.world.flights.get(flid)
             if self.doubts.lags(row["STATE_VERSION"], None if state is None else state.version):
                 self.doubts.flids.add(flid)
@@ -54,17 +55,18 @@ class Comparing:
                 _flight(row, state, in_order=in_order), {flid, *_relatives(state, row)}, row["LAST_MSG_ID"]
             )
         for flid in sorted(self.world.flights.keys() - seen):
-            compared += 1
+            self._compared.add(str(flid))
             state = self.world.flights[flid]
             missing = Difference("flight", FLIGHTS.name, str(flid), "FLID", None, flid)
             self.suspect([missing], {flid, *_relatives(state, {})}, state.last_msg_id)
         self._sections(seen)
-        return compared - self.settle()
+        self.settle()
+        return len(self._compared)
 
-    def settle(self) -> int:
-        """Tell those suspects that say something; of how many flights the others were."""
+    def settle(self) -> None:
+        """Tell those suspects that say something; flights of which the others are were not compared."""
         if not self._suspects:
-            return 0
+            return
         self.doubts.refresh()
         excused: set[str] = set()
         for suspect in self._suspects:
@@ -74,8 +76,8 @@ class Comparing:
             else:
                 self.tell(suspect.found)
         self._suspects.clear()
-        self.doubts.left_out += len(excused)
-        return len(excused)
+        self.doubts.left_out += len(excused & self._compared)
+        self._compared -= excused
 
     def tell(self, differences: Iterable[Difference]) -> None:
         """Tell all of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from attrs import define
@@ -16,10 +17,13 @@ class Gaps:
     """Sees the applied messages in the order of their numbers.
 
     Retention takes what is final and written back, oldest change first. So a message that is missing although
-    one that was settled before it was applied is still there has not gone by age.
+    one that was settled before it was applied is still there has not gone by age. Nor has one that was
+    applied since `kept_since`: by the row before it, or by `witnesses`, the times of its events.
     """
 
     store: Inspection
+    kept_since: datetime | None = None
+    witnesses: Sequence[datetime] = ()
     last: int = 0
     last_at: datetime | None = None
     _settled_at: datetime | None = None
@@ -40,11 +44,21 @@ class Gaps:
         first, last = self.last + 1, number - 1
         return None if first > last else (first, last)
 
-    def by_hand(self) -> bool:
-        """Whether what is missing behind the last row seen cannot have gone by age."""
+    def by_hand(self, until: datetime | None) -> bool:
+        """Whether what is missing behind the last row seen, and before `until`, cannot have gone by age."""
+        if self._is_young(until):
+            return True
         if self._settled_at is None or self.last_at is None or self._settled_at > self.last_at:
             return False
         return self.undisturbed()
+
+    def _is_young(self, until: datetime | None) -> bool:
+        if self.kept_since is None:
+            return False
+        if self.last_at is not None and self.last_at >= self.kept_since:
+            return True
+        since = self.kept_since if self.last_at is None else max(self.last_at, self.kept_since)
+        return any(since <= at and (until is None or at <= until) for at in self.witnesses)
 
     def undisturbed(self) -> bool:
         """Whether retention has taken none of the messages that were seen: it may be at work this moment."""

@@ -20,6 +20,7 @@ from msgx_core.pipeline.recompute import Policies, TextSource
 from msgx_core.pipeline.recomputed import Recomputed
 from msgx_core.pipeline.settings_kept import Settings
 from msgx_core.pipeline.timeline import Timeline
+from msgx_core.pipeline.witness import bears_witness
 from msgx_core.ports.archive import DepartureStep
 from msgx_core.ports.codec import Codec
 from msgx_core.ports.inspection import MESSAGES, Inspection, StoredRow
@@ -63,6 +64,11 @@ class Report:
         """Whether nothing differs."""
         return self.differences == 0
 
+    @property
+    def compared(self) -> bool:
+        """Whether anything was: a range may hold nothing, and all may have begun before it."""
+        return any((self.messages, self.others, self.flights, self.rosters, self.references))
+
 
 def ignore(number: int) -> None:
     """The default progress."""
@@ -75,6 +81,7 @@ class Verifier:
     `found` gets each difference as it is found; `progress` the count of messages so far. `text` may look
     into the mailbox where the archive has a gap. Runs beside a pump: what is applied, or leaves for the
     history store, after its start is left out. `steps` are those of the history sweep that the archive has.
+    `kept_since`: retention has taken no message that was applied since then (None: that is not known).
     """
 
     store: Inspection
@@ -85,6 +92,7 @@ class Verifier:
     progress: Callable[[int], None] = ignore
     steps: Callable[[], Iterable[DepartureStep]] = tuple
     world: Recomputed = field(factory=Recomputed)
+    kept_since: datetime | None = None
     _gaps: Gaps = field(init=False)
     _misplaced: Misplaced = field(init=False)
     _checking: Checking | None = field(init=False)
@@ -120,6 +128,10 @@ class Verifier:
         self._apart(window)
         return evolve(self._report(), flights=flights, rosters=rosters, references=references)
 
+    def damaged(self, key: str, why: str) -> None:
+        """An archived text that cannot be read; where the mailbox has it, that one is taken."""
+        self._found(Difference("archive", "", key, "text", "damaged", why))
+
     def pass_until(self, apply_no: int, at: datetime) -> None:
         """After `run` with `until`: let pass what was done behind that message, before another one."""
         self._again.between(apply_no, at)
@@ -131,12 +143,24 @@ class Verifier:
         doubts = Doubts(self.store, self.world, timeline.floors, self._misplaced.numbers())
         by_day = Settings(self.store, self.policies, told).by_day()
         self._checking = Checking(self.store, doubts, timeline, self._found, by_day) if compares else None
-        self._gaps = Gaps(self.store)
+        witnesses = self._witnesses(timeline) if compares and self.kept_since is not None else []
+        self._gaps = Gaps(self.store, self.kept_since, witnesses)
         self._rest = ComparingRest(Comparing(self.store, self.world, doubts, self._found))
         self._outbox = ComparingOutbox(self._rest, timeline, self.policies)
         self._again = Again(
             self.store, self.text, self.codec, self.policies, self.world, doubts, timeline, self._checking
         )
+
+    def _witnesses(self, timeline: Timeline) -> list[datetime]:
+        """When messages that are not there wrote their events, as far as age cannot have taken them."""
+        found = []
+        for event in self.store.stored_orphans():
+            at, msg_id = event["CREATED_AT"], event["MSG_ID"]
+            own = isinstance(at, datetime) and at not in timeline.departures and bears_witness(event)
+            if own and self.kept_since is not None and at >= self.kept_since:
+                is_gone = isinstance(msg_id, int) and self.store.stored_message(msg_id) is None
+                found += [at] if is_gone else []
+        return found
 
     def _recompute(self, window: Window, until: int | None) -> None:
         after = _LEAST
@@ -161,7 +185,7 @@ class Verifier:
         """One message in its order, behind those that are out of their places."""
         at = row["APPLIED_AT"]
         self._fill(row["APPLY_NO"], at if isinstance(at, datetime) else None, window)
-        self._gap(row["APPLY_NO"], tells=tells)
+        self._gap(row["APPLY_NO"], at if isinstance(at, datetime) else None, tells=tells)
         self._gaps.see(row)
         if self._is_in(row, window):
             self._step(row, notices)
@@ -193,7 +217,7 @@ class Verifier:
         at = row["APPLIED_AT"]
         return not isinstance(at, datetime) or window.holds(at)
 
-    def _gap(self, number: int, *, tells: bool) -> None:
+    def _gap(self, number: int, at: datetime | None, *, tells: bool) -> None:
         """Numbers are missing before that one: what these messages did is not known."""
         missing = self._gaps.before(number)
         if missing is None:
@@ -202,7 +226,7 @@ class Verifier:
                 self._found(Difference("message", MESSAGES.name, twice, "APPLY_NO", number, "another number"))
             return
         self._begins = True
-        if tells and self._gaps.by_hand():
+        if tells and self._gaps.by_hand(at):
             numbers = "-".join(map(str, sorted(set(missing))))
             self._found(
                 Difference("message", MESSAGES.name, f"APPLY_NO {numbers}", "MSG_ID", None, "a message")
@@ -225,7 +249,7 @@ class Verifier:
         else:
             self._fill(highest + 1, None, window)
             if highest > self._gaps.last:
-                self._gap(highest + 1, tells=True)
+                self._gap(highest + 1, None, tells=True)
             self._again.between(None, _EVER)
         if self._begins and (self._gaps.last or highest or window != Window()):
             self._again.begin(None)

@@ -18,9 +18,16 @@ def applied_at(
     """
     found = set()
     for event in notices:
-        at, text = event["CREATED_AT"], event["PAYLOAD"]
+        at = event["CREATED_AT"]
         if at == row["APPLIED_AT"]:
             return None
-        if isinstance(at, datetime) and isinstance(text, str) and at not in departures:
-            found |= {at} if f'"UPDATED_AT":"{utc_text(at)}"' in text else set()
+        if at not in departures and bears_witness(event):
+            found.add(at)
     return found.pop() if len(found) == 1 else None
+
+
+def bears_witness(event: StoredRow) -> bool:
+    """Whether column and text of an event say the same time; one written once more has the older in its text."""
+    at, text = event["CREATED_AT"], event["PAYLOAD"]
+    said = isinstance(at, datetime) and isinstance(text, str)
+    return said and f'"UPDATED_AT":"{utc_text(at)}"' in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,59 @@ def test_messages_taken_in_again(msgx: Msgx) -> None:
     msgx("drain")
     assert "NOTE" not in msgx.ok("explain", lost[-1], "--json").json
     assert msgx.ok("verify", "--json").json["DIFFERENCES"] == 0
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20])
+
+
+def replaced(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [emptied, cut, replaced])
+def test_a_damaged_object_of_the_archive(msgx: Msgx, damage: Callable[[Path], None]) -> None:
+    """D-36: named with its key and fault; the mailbox has the text, and all the rest is compared."""
+    ids = done(msgx, schedule("DNLD", [fltr(1)]), flop(1, "GTDT", gate("A1")))
+    archive = msgx.folder / "data" / "archive"
+    (path,) = archive.rglob(f"*{ids[1]:011d}*")
+    damage(path)
+    (line,) = lines(msgx)
+    assert line[:5] == ["archive", "-", path.relative_to(archive).as_posix(), "text", "damaged"]
+    assert path.name in line[5]
+    answer = msgx("verify", "--json").json
+    assert (answer["FROM_MAILBOX"], answer["MESSAGES"], answer["LEFT_OUT"]) == (1, 2, 0)
+
+
+def test_nothing_was_compared(msgx: Msgx) -> None:
+    """D-36: said plainly where a range holds nothing; nothing is counted."""
+    done(msgx, schedule("DNLD", [fltr(1, SRVT="<A/>"), fltr(2)]))
+    answer = msgx.ok("verify", "--from", "2099-01-01")
+    assert ("nothing was compared" in answer.err, " 0 flights" in answer.err) == (True, True)
+    answer = msgx.ok("verify", "--from", "2099-01-01", "--json").json
+    assert (answer["COMPARED"], answer["FLIGHTS"], answer["LEFT_OUT"] >= 2) == (False, 0, True)
+    assert msgx.ok("verify", "--json").json["COMPARED"] is True
+
+
+def test_an_archive_that_is_not_there(msgx: Msgx) -> None:
+    """D-36: named, and not made: `verify` and whatever else reads only."""
+    ids = done(msgx, schedule("DNLD", [fltr(1)]))
+    gone = msgx.folder / "gone"
+    elsewhere = ("--set", f"msgx.archive.url=file:{gone}")
+    answer = msgx("verify", *elsewhere)
+    assert (answer.code, str(gone) in answer.err, "no archive" in answer.err) == (1, True, True)
+    for command in (("explain", ids[0]), ("messages", "show", ids[0], "--raw")):
+        msgx.ok(*command, *elsewhere)
+    assert not gone.exists()
+
+
+def test_a_message_that_a_hand_has_taken(msgx: Msgx) -> None:
+    """D-02, D-36: younger than `proc-retention`, so age has not taken it."""
+    done(msgx, schedule("DNLD", [fltr(1)]), *(flop(1, "GTDT", gate(f"A{n}")) for n in range(4)))
+    by_hand(msgx, "DELETE FROM PROC_STATE WHERE APPLY_NO = 3")
+    assert ["message", "PROC_STATE", "APPLY_NO 3", "MSG_ID"] in [row[:4] for row in lines(msgx)]

@@ -90,6 +90,10 @@ class InspectionRole(Role):
         """The `schd` rows by `FLID`."""
         return self._paged("stored_documents", EVENTS, "FLID")
 
+    def given_out(self) -> Mapping[str, int]:
+        """The highest number of each counter but `apply_no`."""
+        return {row["NAME"]: row["VALUE"] for row in self.read_rows("given_out")}
+
     def strays(self) -> Iterator[Stray]:
         """Rows of the detail tables without a flight, and collections whose places have gaps."""
         for table, sql in strays_sql():

@@ -83,6 +83,11 @@ class InspectionRole(Role):
         """The `schd` rows by `FLID`."""
         return self._paged("stored_documents", EVENTS)
 
+    def given_out(self) -> Mapping[str, int]:
+        """The highest number of each counter but `apply_no`."""
+        with self.reader.read():
+            return {row["NAME"]: row["VALUE"] for row in self.reader.rows(SQL["given_out"], {})}
+
     def strays(self) -> Iterator[Stray]:
         """None: raw sections, the only part of a flight with a table of its own, are read whole."""
         return iter(())

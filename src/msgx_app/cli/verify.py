@@ -84,9 +84,7 @@ def _run(
     policies = Policies.kept_in(at.store, at.policy, ZoneInfo)
     codec = backends.open_codec(at.settings)
     kept_since = _kept_since(at)
-    verifier = Verifier(
-        at.store, texts.text, codec, policies, keep, show, texts.steps, kept_since=kept_since
-    )
+    verifier = Verifier(at.store, texts.text, codec, policies, keep, show, texts.steps, kept_since=kept_since)
     texts.damaged = verifier.damaged
     return verifier.run(window), found
 

@@ -16,6 +16,7 @@ from msgx_core.pipeline.checking_events import CheckingEvents
 from msgx_core.pipeline.consistency import of_message, was_applied
 from msgx_core.pipeline.differences import Difference, unreadable
 from msgx_core.pipeline.doubts import Doubts
+from msgx_core.pipeline.fates import Fates
 from msgx_core.pipeline.heads import digest_of, is_blank
 from msgx_core.pipeline.timeline import Timeline
 from msgx_core.pipeline.witness import applied_at
@@ -32,13 +33,15 @@ _NOT_BY_ITSELF = frozenset({"raw-missing", "too-large", "raw-unreadable"})
 class Checking:
     """Tells `found` what differs about messages; `events` does so about their `msg` events.
 
-    `by_day`: whether identities have the day in them; None where the store does not say so readably.
+    `fates` say how messages without effects end by their text alone. `by_day`: whether identities have the
+    day in them; None where the store does not say so readably.
     """
 
     store: Inspection
     doubts: Doubts
     timeline: Timeline
     found: Callable[[Difference], None]
+    fates: Fates
     by_day: bool | None = None
     events: CheckingEvents = field(init=False)
 
@@ -81,6 +84,9 @@ class Checking:
         except Exception:
             return
         else:
+            ended_as = self.fates.contradiction(row, message) if by_text else None
+            if ended_as is not None:
+                self._tell(row, "STATE", ended_as, _ended_as(row))
             self._digest(row, raw, always=by_text)
             # What ends by its text was bound before, or, as a duplicate, described (D-24).
             self._meta(row, message, only_given=not by_text)
@@ -188,6 +194,10 @@ class Checking:
     def _tell(self, row: StoredRow, name: str, computed: Any, stored: Any = None) -> None:
         value = row[name] if stored is None else stored
         self.found(Difference("message", MESSAGES.name, str(row["MSG_ID"]), name, value, computed))
+
+
+def _ended_as(row: StoredRow) -> str:
+    return " ".join(str(row[name]) for name in ("STATE", "ERROR_CODE", "REASON") if row[name] is not None)
 
 
 def _coverage(text: Any) -> dict[str, Any] | None:

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from msgx_core.model.change import Change, FlightPut
+from msgx_core.model.flight import DeleteReason, FlightState
 from msgx_core.pipeline.consistency import of_event
 from msgx_core.pipeline.differences import Difference, json_parts, unreadable
 from msgx_core.pipeline.doubts import Doubts
 from msgx_core.pipeline.timeline import Timeline
 from msgx_core.ports.inspection import EVENTS, MESSAGES, Inspection, StoredRow, Unreadable
+from msgx_core.rules.merge import all_tags
+from msgx_core.rules.render import notice_document, to_json
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -37,7 +40,7 @@ class CheckingEvents:
         place = -1
         self._in_turn(row, stored)
         for event in stored:
-            n, put = expected.get((event["FLID"], event["STATE_VERSION"]), (place, None))
+            n, put = expected.get((event["FLID"], self._version(row, event)), (place, None))
             found = list(self._event(row, event, put))
             if event["CREATED_AT"] == row["APPLIED_AT"] and isinstance(event["EVENT_ID"], int):
                 found += self._in_order(event, after=place < n) if put is not None else ()
@@ -61,7 +64,7 @@ class CheckingEvents:
         if isinstance(at, Unreadable) or isinstance(event["PAYLOAD"], Unreadable):
             return
         if at != row["APPLIED_AT"]:
-            if not self.is_anothers(at):
+            if not self._is_once_more(row, event, put):
                 yield Difference("event", EVENTS.name, key, "CREATED_AT", at, row["APPLIED_AT"])
         elif put is None and not self.doubts.lost:
             told = f"{event['FLID']} version {event['STATE_VERSION']}"
@@ -72,6 +75,25 @@ class CheckingEvents:
             stored, computed = json_parts(event["PAYLOAD"], put.notice or "", ignored)
             if stored != computed:
                 yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, computed)
+
+    def _version(self, row: StoredRow, event: StoredRow) -> Any:
+        """The version that the message made: until it was written once more, it may have been raised."""
+        at, version = event["CREATED_AT"], event["STATE_VERSION"]
+        if not isinstance(at, datetime) or not isinstance(version, int):
+            return version
+        return version - self.timeline.raised(row["APPLIED_AT"], at)
+
+    def _is_once_more(self, row: StoredRow, event: StoredRow, put: FlightPut | None) -> bool:
+        """Whether a sweep wrote that event, or `republish`: behind its message, and what that writes."""
+        at, since, republished = event["CREATED_AT"], row["APPLIED_AT"], self.timeline.republished
+        if at in self.timeline.departures:
+            return True
+        if republished is None or not since < at <= republished:
+            return False
+        if put is None:
+            # The flight may have stepped as another one left: this is not what the message made of it.
+            return self.doubts.lost > 0 or any(since < each <= at for each in self.timeline.departures)
+        return is_republished(event, put.state)
 
     def _in_turn(self, row: StoredRow, stored: Sequence[StoredRow]) -> None:
         """Whether a message comes after the one before it, by its time and by its events (D-27)."""
@@ -112,7 +134,7 @@ class CheckingEvents:
         return not self.doubts.whole and (bool(relatives) or self._is_old(flid, at))
 
     def _is_old(self, flid: int, at: Any) -> bool:
-        """Whether a flight may have begun before the range; what left and came back had a life before that."""
+        """Whether a flight may have begun before the range; one that came back had a life before."""
         if flid not in self._born:
             row = self.store.stored_flight(flid)
             content = None if row is None else row["CONTENT"]
@@ -123,6 +145,16 @@ class CheckingEvents:
         if born is None or not isinstance(at, datetime):
             return True
         return self.doubts.began_before(born) or at < born
+
+
+def is_republished(event: StoredRow, state: FlightState) -> bool:
+    """Whether that is what `republish` writes of a flight in that state (D-31); its day may have gone on."""
+    again = evolve(state, version=event["STATE_VERSION"])
+    reason = None if state.is_live else DeleteReason.FDEL
+    tags = all_tags(again) if state.is_live else ()
+    wanted = to_json(notice_document(again, changed=tags, generation=None, reason=reason))
+    stored, computed = json_parts(event["PAYLOAD"], wanted, frozenset({"DAY_VERSION", "REASON"}))
+    return bool(stored == computed)
 
 
 def fitting(key: str, event: StoredRow) -> Iterator[Difference]:

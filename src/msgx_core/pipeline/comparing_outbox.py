@@ -20,7 +20,7 @@ from msgx_core.rules.render import flight_document, to_json
 
 @frozen
 class ComparingOutbox:
-    """Only what is there: retention takes what was sent. What `republish` wrote is not computed again."""
+    """Only what is there: retention takes what was sent. What `republish` wrote has a time of its own."""
 
     rest: ComparingRest
     timeline: Timeline
@@ -38,7 +38,7 @@ class ComparingOutbox:
             found = list(self._document(row, mine))
             republished, at = self.timeline.republished, row["CREATED_AT"]
             if republished is not None and isinstance(at, datetime) and at <= republished:
-                found = []
+                found = list(self._once_more(row, mine))
             elif mine is not None and at == mine.at and isinstance(row["EVENT_ID"], int):
                 places.append((mine.number, row["EVENT_ID"], flid))
             state = flights.world.flights.get(flid)
@@ -70,6 +70,26 @@ class ComparingOutbox:
         payload = row["PAYLOAD"]
         if not isinstance(payload, Unreadable) and document_digest(payload) != mine.digest:
             stored, wanted = self._parts(row["FLID"], payload, mine)
+            yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, wanted)
+
+    def _once_more(self, row: StoredRow, mine: Document | None) -> Iterator[Difference]:
+        """What differs of one that `republish` wrote: the state of then, with the version of then."""
+        flid, at, key = row["FLID"], row["CREATED_AT"], f"schd/{row['FLID']}"
+        if mine is None or at <= mine.at:
+            yield from self._document(row, mine)
+            return
+        computed = {"STATE_VERSION": mine.version + self.timeline.raised(mine.at, at), "MSG_ID": mine.msg_id}
+        for name, value in computed.items():
+            if row[name] != value and not isinstance(row[name], Unreadable):
+                yield Difference("event", EVENTS.name, key, name, row[name], value)
+        state = self.rest.flights.world.flights.get(flid)
+        payload = row["PAYLOAD"]
+        if state is None or isinstance(payload, Unreadable):
+            return
+        state = evolve(state, version=computed["STATE_VERSION"], last_msg_id=mine.msg_id)
+        texts = [to_json(flight_document(state, policy)) for policy in self.policies.kept()]
+        if document_digest(payload) not in map(document_digest, texts):
+            stored, wanted = json_parts(payload, texts[0])
             yield Difference("event", EVENTS.name, key, "PAYLOAD", stored, wanted)
 
     def _parts(self, flid: int, payload: str, mine: Document) -> tuple[Any, Any]:

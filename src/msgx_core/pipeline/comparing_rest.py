@@ -205,6 +205,8 @@ class ComparingRest:
 
     def counters(self) -> None:
         """No counter is below what was given out (D-27)."""
+        for name, number in self.flights.store.given_out().items():
+            self.count(name, number)
         stored = {}
         for row in self.flights.store.stored(COUNTERS):
             stored[row["NAME"]] = row["VALUE"]

@@ -16,8 +16,8 @@ class Difference:
     """One difference. None: there is no such value, or no such row.
 
     `kind` is `flight`, `roster`, `reference`, `floor`, `sender`, `event`, `message`, `counter`, `settings`,
-    `audit`, `step`, `archive` or `stray`. A stored value that cannot be read is `Unreadable`, a difference by itself.
-    `table` has the column that `field` names, or the columns of which it is a part.
+    `audit`, `step`, `archive` or `stray`. A stored value that cannot be read is `Unreadable`, a difference by
+    itself. `table` has the column that `field` names, or the columns of which it is a part.
     """
 
     kind: str

@@ -83,6 +83,17 @@ class Policies:
         yield self.today
         yield from (policy for policy in self._known.values() if policy is not None)
 
+    def kept(self) -> Iterator[Policy]:
+        """Today's settings and all that the store has kept, as far as they can be read; each once."""
+        found = [self.today]
+        for name in sorted(self.pins):
+            digest = name.removeprefix(POLICY_PIN)
+            if digest != name and digest not in self._known:
+                self._known[digest] = self._read(digest)
+            policy = self._known.get(digest)
+            found += [policy] if policy is not None and policy not in found else []
+        yield from found
+
     def _read(self, digest: str) -> Policy | None:
         """The settings of a digest; it is `missing` when the store does not hold them."""
         text = self.pins.get(f"{POLICY_PIN}{digest}")

@@ -14,7 +14,7 @@ from msgx_core.pipeline.cache_keeper import CacheKeeper
 from msgx_core.pipeline.verify import ignore
 from msgx_core.ports import Archive, Clock, Inbox, Raised, Store
 from msgx_core.ports.operations import Audit
-from msgx_core.rules.merge import changed_tags
+from msgx_core.rules.merge import all_tags
 from msgx_core.rules.policy import Policy
 from msgx_core.rules.policy_text import raw_grounds
 from msgx_core.rules.render import put_documents
@@ -103,8 +103,7 @@ class RecoveryService:
 
     def _put(self, state: FlightState) -> FlightPut:
         if state.is_live:
-            tags = (*changed_tags({}, state.fields), *(("MAFL",) if state.mafl else ()))
-            return FlightPut(state, state.version, changed=tags)
+            return FlightPut(state, state.version, changed=all_tags(state))
         told = [event["PAYLOAD"].get("REASON") for event in self.store.flight_events(state.flid)]
         reasons = [DeleteReason(reason) for reason in told if reason]
         return FlightPut(state, state.version, reason=reasons[-1] if reasons else DeleteReason.FDEL)

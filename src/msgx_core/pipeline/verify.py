@@ -14,6 +14,7 @@ from msgx_core.pipeline.comparing_outbox import ComparingOutbox
 from msgx_core.pipeline.comparing_rest import ComparingRest
 from msgx_core.pipeline.differences import Difference, unreadable
 from msgx_core.pipeline.doubts import Doubts
+from msgx_core.pipeline.fates import Fates
 from msgx_core.pipeline.gaps import Gaps
 from msgx_core.pipeline.misplaced import Misplaced, last_number
 from msgx_core.pipeline.recompute import Policies, TextSource
@@ -142,7 +143,9 @@ class Verifier:
         self._misplaced = Misplaced.of(self.store, told)
         doubts = Doubts(self.store, self.world, timeline.floors, self._misplaced.numbers())
         by_day = Settings(self.store, self.policies, told).by_day()
-        self._checking = Checking(self.store, doubts, timeline, self._found, by_day) if compares else None
+        fates = Fates(self.policies)
+        checking = Checking(self.store, doubts, timeline, self._found, fates, by_day)
+        self._checking = checking if compares else None
         witnesses = self._witnesses(timeline) if compares and self.kept_since is not None else []
         self._gaps = Gaps(self.store, self.kept_since, witnesses)
         self._rest = ComparingRest(Comparing(self.store, self.world, doubts, self._found))

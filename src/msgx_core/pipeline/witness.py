@@ -27,7 +27,7 @@ def applied_at(
 
 
 def bears_witness(event: StoredRow) -> bool:
-    """Whether column and text of an event say the same time; one written once more has the older in its text."""
+    """Whether column and text of an event say the same time; of one written once more they do not."""
     at, text = event["CREATED_AT"], event["PAYLOAD"]
     said = isinstance(at, datetime) and isinstance(text, str)
     return said and f'"UPDATED_AT":"{utc_text(at)}"' in text

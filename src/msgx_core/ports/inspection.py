@@ -181,6 +181,13 @@ class Inspection(Protocol):
         """The `schd` rows of the outbox, by `FLID`; `PAYLOAD` as text."""
         ...
 
+    def given_out(self) -> Mapping[str, int]:
+        """The highest number in use that each counter has given out, by its name; none where none is in use.
+
+        Not of `apply_no`: `stored_applied` says that. What is no number is left out.
+        """
+        ...
+
     def strays(self) -> Iterator[Stray]:
         """Rows of tables of the store's own that hold parts of flights, without a flight or out of place."""
         ...

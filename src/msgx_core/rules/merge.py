@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from msgx_core.errors import Malformed
-from msgx_core.model.flight import Fields, FieldValue
+from msgx_core.model.flight import Fields, FieldValue, FlightState
 from msgx_core.model.message import FlightRecord
 from msgx_core.model.sis import FLOP_ROWS, MODEL_TAGS, FlopRow, OnEmpty
 from msgx_core.rules.records import RecordValues, read_record
@@ -108,3 +108,8 @@ def changed_tags(before: Fields, after: Fields) -> tuple[str, ...]:
     """
     differing = [tag for tag in {**before, **after} if before.get(tag) != after.get(tag)]
     return tuple(sorted(differing, key=_ORDER.__getitem__))
+
+
+def all_tags(state: FlightState) -> tuple[str, ...]:
+    """All that a flight has, `MAFL` last: what changed for those who know nothing of it."""
+    return (*changed_tags({}, state.fields), *(("MAFL",) if state.mafl else ()))

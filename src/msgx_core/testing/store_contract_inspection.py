@@ -12,6 +12,7 @@ from msgx_core.model.change import RosterReplace
 from msgx_core.model.flight import FieldValue
 from msgx_core.model.message import Node
 from msgx_core.model.reference import PutRecord, RefRecord, RemoveRecord, ReplaceCategory
+from msgx_core.model.request import RequestSlot
 from msgx_core.model.schedule import SenderMark
 from msgx_core.ports import Archived, Store
 from msgx_core.ports.inspection import (
@@ -45,6 +46,7 @@ from msgx_core.testing.builders import (
     flight,
     later,
     put,
+    request,
     skipped,
 )
 from msgx_core.testing.store_contract import Oracle, StoreContract
@@ -170,6 +172,16 @@ class InspectionContract(StoreContract):
         assert sorted(told) == [("recover_versions", 10, later(3)), ("republish", 2, later(4))]
         counters = {row["NAME"]: row["VALUE"] for row in filled.stored(COUNTERS)}
         assert (counters["apply_no"], counters["event_msg"], counters["event_schd"]) == (1, 12, 12)
+
+    def test_the_highest_numbers_given_out(self, filled: Store) -> None:
+        """D-27, D-32, D-36: of events that are there, and of requests whose sending has begun."""
+        assert filled.given_out() == {"event_msg": 2, "event_schd": 1}
+        asked = [filled.ask(request(slot, seqn="99"), AUDIT, NOW) for slot in RequestSlot]
+        assert "outbound_seqn" not in filled.given_out()
+        for n, made in enumerate(asked, 11):
+            assert made is not None
+            filled.begin_send(made.request_id, later(5))
+            assert filled.given_out()["outbound_seqn"] == n
 
     def test_places_in_a_list(self, filled: Store) -> None:
         """IMP §13.3, D-40: a full list counts from 1, a new record comes last, who stays keeps its place."""

@@ -70,7 +70,7 @@ KINDS = {
     "skipped": Kind(
         "PROC_STATE",
         "REASON = 'unsupported'",
-        f"RECEIVED_AT ATTEMPTS BACKFILL_ATTEMPTS REASON DETAIL {WORK}",
+        f"RECEIVED_AT ATTEMPTS BACKFILL_ATTEMPTS {WORK}",
         lost=True,
     ),
     "dead": Kind(

@@ -91,10 +91,7 @@ def _run(
 
 def _kept_since(at: WithStore) -> datetime:
     """Messages that were applied since then are all there, by the retention of today."""
-    from datetime import UTC, datetime
-
-    age = at.settings.pipeline.proc_retention
-    return datetime.min.replace(tzinfo=UTC) if age is None else at.clock.now() - age
+    return at.clock.now() - at.settings.pipeline.proc_retention
 
 
 def _print(report: Report, found: list[Difference], from_mailbox: int, *, as_json: bool) -> None:

@@ -236,3 +236,25 @@ def test_counters_are_not_below_what_was_given_out(system: System) -> None:
         sql(system, f"UPDATE COUNTERS SET VALUE = 0 WHERE NAME = '{name}'")
         for window in (None, later):
             assert ("counter", name, "VALUE") in told(verified(system, window)[1])
+
+
+def test_a_folder_in_place_of_a_step(system: System, tmp_path: Path) -> None:
+    """D-33, D-36: what a sweep left is damaged; the floors stand for it, and the run goes on."""
+    run(system, [schedule("DNLD", [fltr(1)]), schedule("DNLD", [fltr(2, LATE)])])
+    system.clock.advance(3 * ONE_DAY)
+    assert system.pipeline.sweep.run().archived == 1
+    (step,) = (tmp_path / "archive").rglob("step-*")
+    step.unlink()
+    step.mkdir()
+    assert {(each.kind, each.stored) for each in verified(system)[1]} == {("step", "damaged")}
+
+
+def test_all_is_left_out(system: System) -> None:
+    """D-36: messages may be computed, and yet nothing of the store is compared."""
+    run(system, [schedule("DNLD", [fltr(1, LATE)])])
+    system.clock.advance(ONE_DAY)
+    window = Window(system.clock.now())
+    run(system, [flop(1, "GTDT", gate("A1"))])
+    report, found = verified(system, window)
+    assert (found, report.messages, report.flights, report.compared) == ([], 1, 0, False)
+    assert verified(system)[0].compared

@@ -68,7 +68,8 @@ class Report:
     @property
     def compared(self) -> bool:
         """Whether anything was: a range may hold nothing, and all may have begun before it."""
-        return any((self.messages, self.others, self.flights, self.rosters, self.references))
+        states = self.flights + self.rosters + self.references
+        return states > 0 or (not self.left_out and self.messages + self.others > 0)
 
 
 def ignore(number: int) -> None:

@@ -25,6 +25,7 @@ WITH_RULES = {
     ("/api/v1/flights", "get"),
     ("/api/v1/resources", "get"),
     ("/api/v1/rosters", "get"),
+    ("/api/v1/snapshots", "get"),
     ("/api/v1/replay", "post"),
     ("/api/v1/requests", "post"),
     ("/api/v1/writeback/resume", "post"),

@@ -12,6 +12,8 @@ from msgx_core.rules.values import parse_time
 if TYPE_CHECKING:
     from msgx_core.rules.policy import Policy
 
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+
 
 def parse_instant(text: str, policy: Policy, now: datetime) -> datetime:
     """ISO 8601, the wire's DDMMMYYHHMM, `now`, or a duration back from now such as `2h`.
@@ -29,11 +31,14 @@ def parse_instant(text: str, policy: Policy, now: datetime) -> datetime:
             local = datetime.fromisoformat(stripped)
         except ValueError:
             try:
-                return now - parse_duration(stripped)
+                ago = now - parse_duration(stripped)
+                _sensible(text, ago.year)
+                return ago
             except (ValueError, OverflowError):
                 raise BadValue(
                     f"{text!r} is not a time: write 2027-03-14T06:00, 14MAR270600, or 2h for two hours ago"
                 ) from None
+    _sensible(text, local.year)
     if local.tzinfo is None:
         local = local.replace(tzinfo=policy.airport_zone, fold=0)
     return local.astimezone(UTC)
@@ -44,6 +49,14 @@ def parse_day(text: str, policy: Policy, now: datetime) -> date:
     if text.strip().lower() == "today":
         return operation_day(now, policy)
     try:
-        return date.fromisoformat(text.strip())
+        day = date.fromisoformat(text.strip())
     except ValueError:
         raise BadValue(f"{text!r} is not a day: write 2027-03-14 or today") from None
+    _sensible(text, day.year)
+    return day
+
+
+def _sensible(text: str, year: int) -> None:
+    """Refuse what no flight can have: at both ends of the calendar there is no day before or behind."""
+    if not FIRST_YEAR <= year <= LAST_YEAR:
+        raise BadValue(f"{text!r} is outside the years {FIRST_YEAR} to {LAST_YEAR}")

@@ -50,3 +50,13 @@ def test_days() -> None:
 )
 def test_ages(seconds: float, text: str) -> None:
     assert age_text(seconds) == text
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "9999-12-31", "1969-12-31", "2200-01-01"])
+def test_the_ends_of_the_calendar_are_refused(text: str) -> None:
+    """There is no day before the first one to count hours to."""
+    for parse in (parse_day, parse_instant):
+        with pytest.raises(typer.BadParameter, match="outside the years 1970 to 2199"):
+            parse(text, POLICY, NOW, "--day")
+    with pytest.raises(typer.BadParameter):
+        parse_instant("700000d", POLICY, NOW, "--at")

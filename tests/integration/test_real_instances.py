@@ -108,7 +108,7 @@ def test_a_leader_frozen_in_the_midst_of_step_one(watched: Watched, fate: str) -
     """D-34, D-02: the server ends the statement, or refuses it when it comes late; applied once."""
     real = watched.real
     statement, flid = "2s" if fate == "rolled back" else "60s", next(flids)
-    blocked, table = ("read", "FLIGHT_SCHD") if fate == "not sent" else ("apply", "COUNTERS")
+    blocked, table = ("read", "FLIGHT_SCHD") if fate == "not sent" else ("apply_one", "COUNTERS")
     with watched.pair(MSGX_TIMEOUTS_STORE_STATEMENT=statement, MSGX_LEASE_EXPIRY="2s") as (active, standby):
         real.mailbox.insert(PUT, adft(fltr(flid)).decode())
         epoch = watched.works()

@@ -175,6 +175,16 @@ def test_each_role_sees_and_does_its_part(guarded: Room) -> None:
     assert (rows[0]["ACTOR"], rows[0]["REASON"]) == ("otto", "console test")
 
 
+def test_who_may_not_read_is_shown_no_counts_and_no_navigation(guarded: Room) -> None:
+    """A sender who signed in finds the refusal and the way out, and no stream to refresh them."""
+    refused = signed_in(guarded, "sam").get("/console")
+    assert refused.status_code == 403
+    for shown in ("data-badge", "<nav", "data-stream", 'aria-controls="menu"'):
+        assert shown not in refused.text
+        assert shown in signed_in(guarded, "rita").page("/console")
+    assert 'action="/console/sign-out"' in refused.text
+
+
 def _any_mark(who: Visitor) -> str:
     return who.mark("/console/nothing")
 

@@ -60,7 +60,8 @@ class Console:
         look = evolve(look, mark=self.sessions.mark(visit.key), signed_in=visit.signed_in)
         if visit.principal is None:
             return look
-        return evolve(look, principal=visit.principal, badges=last.badges, store_up=last.store_up)
+        look = evolve(look, principal=visit.principal)
+        return evolve(look, badges=last.badges, store_up=last.store_up) if look.may_read else look
 
     async def show(
         self,

@@ -41,6 +41,11 @@ class Look:
         return self.principal is not None and ApiRole.OPERATOR in self.principal.roles
 
     @property
+    def may_read(self) -> bool:
+        """Whether pages, and what counts on them, are theirs to see."""
+        return self.principal is not None and ApiRole.READER in self.principal.roles
+
+    @property
     def path(self) -> str:
         """Without the query."""
         return self.here.partition("?")[0]

@@ -13,8 +13,17 @@ import pytest
 
 from console_room import visitor
 from http_room import Room, http_room, settings_of
+from msgx_app.answers.parts import WithStore
+from msgx_app.answers.tokens import end_token, make_token
+from msgx_app.container import policy_of
+from msgx_app.http.access import REFRESH_S
 from msgx_app.http.console import pulse
 from msgx_app.http.limits import MAX_ACTIVE_PER_CLIENT
+from msgx_core.ports import ApiRole
+from msgx_core.ports.operations import Audit
+from processes import wait_for
+
+WHO = Audit("test", "console test")
 
 
 @pytest.fixture
@@ -23,9 +32,9 @@ def room() -> Iterator[Room]:
         yield made
 
 
-def opened(room: Room, stack: ExitStack) -> Iterator[str]:
+def opened(room: Room, stack: ExitStack, **who: Any) -> Iterator[str]:
     """The lines of a stream that is open until the end of `stack`."""
-    client = stack.enter_context(httpx.Client(trust_env=False, timeout=20.0))
+    client = stack.enter_context(httpx.Client(trust_env=False, timeout=20.0, **who))
     url = f"{room.client.base_url}/console/stream"
     answer = stack.enter_context(client.stream("GET", url))
     assert answer.status_code == 200
@@ -110,6 +119,38 @@ def test_a_stream_comes_to_an_end(room: Room, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(pulse, "HEARTBEAT_S", 0.2)
     with ExitStack() as stack:
         assert any(line == ": still here" for line in opened(room, stack))
+
+
+def test_a_stream_ends_with_the_token_that_opened_it() -> None:
+    """Revoked, it tells nothing more: not to a session, and not to who shows the token itself."""
+    with http_room(settings_of()) as room, ExitStack() as stack:
+        container = room.daemon.container
+        at = WithStore(container.settings, policy_of(container.settings), container.clock, container.store)
+        token = make_token(at, "night", ApiRole.READER, WHO)
+        make_token(at, "other", ApiRole.READER, WHO)
+        someone = visitor(room)
+        wait_for("the closed door", lambda: someone.get("/console").status_code == 303)
+        someone.post("/console/sign-in", {"token": token}, mark=someone.mark("/console/sign-in"))
+        session = opened(room, stack, cookies=someone.cookies)
+        bearer = opened(room, stack, headers={"Authorization": f"Bearer {token}"})
+        assert next_pulse(session)["store"]
+        assert next_pulse(bearer)["store"]
+        started_s = time.monotonic()
+        end_token(at, "night", WHO)
+        # Both come to their end long before the time that a stream may last.
+        assert [line for line in (*session, *bearer) if "still here" in line] == []
+        assert time.monotonic() - started_s < REFRESH_S + pulse.CHECK_S + 3.0
+
+
+def test_a_stream_of_anybody_ends_when_there_is_a_token() -> None:
+    """Who came in without one has to sign in now."""
+    with http_room(settings_of()) as room, ExitStack() as stack:
+        lines = opened(room, stack)
+        next_pulse(lines)
+        container = room.daemon.container
+        at = WithStore(container.settings, policy_of(container.settings), container.clock, container.store)
+        make_token(at, "first", ApiRole.OPERATOR, WHO)
+        assert [line for line in lines if "still here" in line] == []
 
 
 def test_a_stop_does_not_wait_for_streams() -> None:

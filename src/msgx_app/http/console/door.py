@@ -53,6 +53,14 @@ class ConsoleDoor:
             scope["state"][PRINCIPAL] = visit.principal
         return True
 
+    async def still_in(self, scope: Scope) -> bool:
+        """Whether a long request would be let in again, by the same name and with the same roles."""
+        try:
+            visit = await self._visit(scope)
+        except Problem:
+            return False
+        return visit.principal is not None and visit.principal == scope["state"][PRINCIPAL]
+
     async def _visit(self, scope: Scope) -> Visit:
         await self._book.look()
         headers = dict(scope["headers"])

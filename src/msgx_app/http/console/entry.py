@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from litestar import Response, get, post
@@ -21,7 +22,7 @@ from msgx_app.http.console.desk import (
     inside,
     shows,
 )
-from msgx_app.http.console.door import ROOT, SIGN_IN, VISIT
+from msgx_app.http.console.door import ROOT, SIGN_IN, VISIT, ConsoleDoor
 from msgx_app.http.console.render import THEMES
 from msgx_app.http.console.visits import COOKIE, Visit
 from msgx_app.http.console.words import LANGUAGES
@@ -32,7 +33,7 @@ from msgx_app.http.replies import AnyRequest
 MAX_TOKEN: Final = 200
 
 
-def entry_handlers(book: TokenBook) -> list[object]:
+def entry_handlers(book: TokenBook, door: ConsoleDoor) -> list[object]:
     """All of them."""
 
     @post(SIGN_IN, include_in_schema=False, status_code=200)
@@ -50,6 +51,14 @@ def entry_handlers(book: TokenBook) -> list[object]:
         console.sessions.end(_visit(request).key)
         key = console.sessions.begin(digest_of(token))
         return go(target, cookie(request, COOKIE, key))
+
+    @shows(STREAM)
+    async def stream(request: AnyRequest, console: GivenConsole) -> Stream:
+        """Server-sent events: what has changed, as long as whoever looks may."""
+        console.pulse.check_room()
+        headers = {**HEADERS, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        events = console.pulse.stream(partial(door.still_in, dict(request.scope)))
+        return Stream(events, media_type="text/event-stream", headers=headers)
 
     return [to_console, sign_in_page, sign_in, sign_out, choose, stream]
 
@@ -91,14 +100,6 @@ async def choose(request: AnyRequest, console: GivenConsole) -> Response[bytes]:
             raise Problem(422, f"{field}: one of {', '.join(known)}")
         chosen.append(cookie(request, name, value, lasts_s=CHOICE_LASTS_S))
     return go(inside(form.one("here", ROOT)), *chosen)
-
-
-@shows(STREAM)
-async def stream(console: GivenConsole) -> Stream:
-    """Server-sent events: what has changed."""
-    console.pulse.check_room()
-    headers = {**HEADERS, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return Stream(console.pulse.stream(), media_type="text/event-stream", headers=headers)
 
 
 def _visit(request: AnyRequest) -> Visit:

@@ -56,4 +56,4 @@ def open_console(office: Office, watch: Watch, pulse: Pulse, book: TokenBook, *,
     refuser = Refuser(console, advice)
     door = ConsoleDoor(book, sessions, refuser.send, loopback=loopback)
     pages = [handler for module in modules() for handler in handlers_in(vars(module))]
-    return Opened(console, door, refuser, [*entry_handlers(book), static_handlers(static), *pages])
+    return Opened(console, door, refuser, [*entry_handlers(book, door), static_handlers(static), *pages])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -27,6 +27,9 @@ LIVE_S: Final = 2.0
 
 COST_SHARE: Final = 0.02
 """A look that takes long is taken less often: of the time at most this share goes into looking."""
+
+CHECK_S: Final = 2.0
+"""So often a stream that has nothing to tell asks whether its browser may still look."""
 
 HEARTBEAT_S: Final = 15.0
 RETRY_MS: Final = 5000
@@ -129,20 +132,25 @@ class Pulse:
         if self._closed or self._streams >= MAX_STREAMS:
             raise busy(f"{MAX_STREAMS} pages are refreshed already", after_s=60)
 
-    async def stream(self) -> AsyncIterator[bytes]:
-        """Server-sent events: what has changed, and a sign of life now and then."""
+    async def stream(self, may_look: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
+        """Server-sent events: what has changed, and a sign of life now and then.
+
+        It ends as soon as `may_look` says no, which is asked before each event and every `CHECK_S`.
+        """
         ends_at_s = self._clock.monotonic_s() + STREAM_LASTS_S
         self._streams += 1
         self._wanted.set()
-        seen = -1
+        seen, spoke_at_s = -1, self._clock.monotonic_s()
         try:
             yield f"retry: {RETRY_MS}\n\n".encode()
-            while not self._closed and self._clock.monotonic_s() < ends_at_s:
-                if seen == self._number:
-                    yield b": still here\n\n"
-                else:
-                    seen = self._number
+            while not self._closed and self._clock.monotonic_s() < ends_at_s and await may_look():
+                now_s = self._clock.monotonic_s()
+                if seen != self._number:
+                    seen, spoke_at_s = self._number, now_s
                     yield self._event()
+                elif now_s - spoke_at_s >= HEARTBEAT_S:
+                    spoke_at_s = now_s
+                    yield b": still here\n\n"
                 await self._change(seen)
         finally:
             self._streams -= 1
@@ -152,7 +160,7 @@ class Pulse:
         if seen != self._number or self._closed:
             return
         try:
-            await asyncio.wait_for(told.wait(), HEARTBEAT_S)
+            await asyncio.wait_for(told.wait(), min(CHECK_S, HEARTBEAT_S))
         except TimeoutError:
             return
 

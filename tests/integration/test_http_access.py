@@ -182,6 +182,14 @@ def test_tokens_on_the_command_line(tmp_path: Path) -> None:
     assert (row["NAME"], row["ROLE"], row["KEPT_IN"]) == ("board", "reader", "store")
     assert digest_of(made["TOKEN"]) not in listed.out
     assert made["TOKEN"] not in (tmp_path / "data" / "store.db").read_bytes().decode("latin-1")
-    msgx.ok("token", "revoke", "board", "--reason", "lost")
+    last = msgx.ok("token", "revoke", "board", "--reason", "lost")
+    assert last.out == "board is revoked\n"
+    assert "everybody on this machine may do everything" in last.err
     assert msgx("token", "revoke", "board", "--reason", "lost").code == 1
     assert msgx.ok("token", "list", "--json").json[0]["REVOKED_AT"]
+    for name in ("one", "two"):
+        msgx.ok("token", "create", name, "--role", "reader", "--reason", "hall")
+    assert "everybody" not in msgx.ok("token", "revoke", "one", "--reason", "lost").err
+    warned = msgx.ok("token", "revoke", "two", "--reason", "lost", "--json")
+    assert warned.json == {"NAME": "two", "DONE": True}
+    assert "everybody on this machine" in warned.err

@@ -42,6 +42,11 @@ def end_token(at: WithStore, name: str, who: Audit) -> None:
     raise Missing(f"there is no token {name}, or it was revoked before")
 
 
+def any_token(at: WithStore) -> bool:
+    """Whether somebody has a token that is good."""
+    return bool(at.settings.http.tokens) or any(each.revoked_at is None for each in at.store.tokens())
+
+
 def token_rows(at: WithStore) -> list[dict[str, Any]]:
     """Who has a token, for what, and where it is kept."""
     given = [{"NAME": t.name, "ROLE": t.role, "KEPT_IN": "msgx.http.tokens"} for t in at.settings.http.tokens]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from msgx_app.answers.tokens import end_token, make_token, token_rows
+from msgx_app.answers.tokens import any_token, end_token, make_token, token_rows
 from msgx_app.cli import output
 from msgx_app.cli.app import new_app
 from msgx_app.cli.options import Actor, Common, Reason, audit, command, lists
@@ -17,6 +17,10 @@ from msgx_core.ports import ApiRole
 
 app = new_app()
 
+_OPEN = (
+    "warning: there is no token any more: everybody on this machine may do everything on a loopback address,"
+    " elsewhere only health is answered; `msgx token create` makes one"
+)
 COLUMNS = "NAME ROLE KEPT_IN CREATED_AT REVOKED_AT".split()
 
 
@@ -76,14 +80,20 @@ def list_tokens(common: Common) -> None:
 @app.command("revoke")
 @command('msgx token revoke board --reason "it was seen on a photo"')
 def revoke(name: Name, common: Common, *, reason: Reason, actor: Actor = None) -> None:
-    """End a token for good, within two seconds. Its name may be used again."""
+    """End a token for good, within two seconds. Its name may be used again.
+
+    After the last one everybody on this machine may do everything on a loopback address; it warns of that.
+    """
     who = audit(actor, reason)
     with with_store(common) as at:
         end_token(at, name, who)
+        guarded = any_token(at)
     if common.as_json:
         output.print_json({"NAME": name, "DONE": True})
     else:
         print(f"{name} is revoked")
+    if not guarded:
+        output.note(_OPEN)
 
 
 def _list(common: Common) -> None:

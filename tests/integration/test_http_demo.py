@@ -34,6 +34,8 @@ def test_the_demo_shows_flights_over_http(tmp_path: Path) -> None:
             wait_for("flights", lambda: client.get("/api/v1/flights").json(), within_s=60.0)
             assert client.get("/health/ready").json()["STATUS"] == "ACTIVE"
             assert "msgx_terminal_total" in client.get("/metrics").text
+            status = client.get("/api/v1/status").json()
+            assert status["INSTANCE"]["HOLDER"] == status["LEASE"]["HOLDER"]
     finally:
         demo.send_signal(signal.SIGINT)
         demo.communicate(timeout=30)

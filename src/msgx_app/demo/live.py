@@ -31,17 +31,18 @@ def run_live(options: Options) -> int:
     """Run until the day is over or someone stops it; 0 either way."""
     folder = make_folder(options.folder)
     on_screen = sys.stdout.isatty()
-    clock = backends.system_clock()
+    # One name: that of the interface and that of the lease are the same instance.
+    clock, holder = backends.system_clock(), holder_name("demo")
     # On a screen log lines would tear the board; what matters is on it.
     lines = Tally(clock, None if on_screen else backends.open_telemetry(clock, "json"))
     settings = with_address(folder.settings, options.http)
     with (
         stop_on_signals() as stop,
-        beside(settings, clock, lines, holder=holder_name("demo")) as by,
+        beside(settings, clock, lines, holder=holder) as by,
         open_container(settings, create=True, clock=clock, telemetry=by.telemetry) as container,
     ):
         by.opened(container)
-        day = Day(container, options, stop, by)
+        day = Day(container, options, stop, by, holder)
         day.start()
         try:
             show = _on_screen if on_screen else _as_lines
@@ -55,7 +56,9 @@ def run_live(options: Options) -> int:
 class Day:
     """Daemon and simulator at work on one container."""
 
-    def __init__(self, container: Container, options: Options, stop: threading.Event, by: Beside) -> None:
+    def __init__(
+        self, container: Container, options: Options, stop: threading.Event, by: Beside, holder: str
+    ) -> None:
         self.problem: Exception | None = None
         monitor = by.monitor
         self._by = by
@@ -64,6 +67,7 @@ class Day:
         )
         self._watcher = Watcher(container, options.plan, self._feeder, monitor)
         self._container = container
+        self._holder = holder
         self._monitor = monitor
         self._asked = stop
         self._stop = threading.Event()
@@ -98,7 +102,7 @@ class Day:
 
     def _serve(self) -> None:
         try:
-            serve(self._container, self._stop, holder=holder_name("demo"), monitor=self._monitor)
+            serve(self._container, self._stop, holder=self._holder, monitor=self._monitor)
         except Exception as error:
             self.problem = error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from datetime import date
 from pathlib import Path
 
+import httpx
 import pytest
 
 import msgx_app
@@ -58,8 +60,27 @@ def test_once_drains_a_day_and_says_what_it_did(tmp_path: Path) -> None:
     assert run_msgx(config, "drain").code == 0
 
 
-def test_live_shows_lines_without_a_terminal_and_ends_with_the_day(tmp_path: Path) -> None:
-    process = demo(tmp_path, "--speed", "100000", "--day", "2027-03-14")
+def test_live_stays_with_its_console_when_the_day_is_over(tmp_path: Path) -> None:
+    """Whoever looks at the day in a browser is not shut out; the last line says how it ends."""
+    process = demo(tmp_path, "--speed", "100000", "--day", "2027-03-14", "--http", "127.0.0.1:0")
+    try:
+        assert process.stdout is not None
+        last = next(line for line in process.stdout if line.startswith("the day is over"))
+        assert last.endswith("until Ctrl-C\n")
+        found = re.search(r"http://[\d.:]+/console", last)
+        assert found is not None
+        time.sleep(1.0)
+        assert process.poll() is None
+        assert httpx.get(found[0], trust_env=False, timeout=20.0).status_code == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert "Look around:" in out
+
+
+def test_live_shows_lines_without_a_terminal_and_without_a_console_ends_with_the_day(tmp_path: Path) -> None:
+    process = demo(tmp_path, "--speed", "100000", "--day", "2027-03-14", "--http", "off")
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert "at the airport: sent" in out

@@ -28,7 +28,7 @@ _LISTENS_WITHIN_S = 5.0
 
 
 def run_live(options: Options) -> int:
-    """Run until the day is over or someone stops it; 0 either way."""
+    """Run until someone stops it; without the console there is nothing to stay for once the day is over."""
     folder = make_folder(options.folder)
     on_screen = sys.stdout.isatty()
     # One name: that of the interface and that of the lease are the same instance.
@@ -89,9 +89,13 @@ class Day:
         at = None if self._by.front is None else self._by.front.address(_LISTENS_WITHIN_S)
         return "nowhere over HTTP" if at is None else f"http://{Bind(*at)}/console"
 
+    def gone_by(self, look: Look) -> bool:
+        """Whether everything of the day has been sent and is done."""
+        return self._feeder.over.is_set() and look.all_done
+
     def over(self, look: Look) -> bool:
-        """Whether the day has gone by and everything of it is done, or somebody stops it."""
-        return self._asked.is_set() or (self._feeder.over.is_set() and look.all_done)
+        """Whether somebody stops it, or the day has gone by and there is no console to look at it."""
+        return self._asked.is_set() or (self._by.front is None and self.gone_by(look))
 
     def end(self) -> bool:
         """Stop both; whether they have stopped."""
@@ -116,14 +120,16 @@ def _on_screen(day: Day, options: Options, folder: DemoFolder, stop: threading.E
 
     from msgx_app.demo.view import Board
 
-    title = f"msgx demo  {AIRPORT}  x{options.speed:g}  {day.address()}"
+    title, past = (
+        f"msgx demo  {AIRPORT}  {at}  {day.address()}" for at in (f"x{options.speed:g}", "day over")
+    )
     console = Console()
     look = day.look()
     with Live(Board(look, title=title), console=console, screen=True, auto_refresh=False) as live:
         while not day.over(look):
             stop.wait(_REDRAW_S)
             look = day.look()
-            live.update(Board(look, title=title), refresh=True)
+            live.update(Board(look, title=past if day.gone_by(look) else title), refresh=True)
 
 
 def _as_lines(day: Day, options: Options, folder: DemoFolder, stop: threading.Event) -> None:
@@ -131,11 +137,17 @@ def _as_lines(day: Day, options: Options, folder: DemoFolder, stop: threading.Ev
     print(f"console     {day.address()}")
     print(f"everything is in {folder.shown}; Ctrl-C ends", flush=True)
     look = day.look()
-    told_s = 0.0
+    told_s, told_end = 0.0, False
     while not day.over(look):
         stop.wait(_REDRAW_S)
         look = day.look()
-        if time.monotonic() - told_s >= _LINE_EVERY_S:
+        if told_end:
+            continue
+        if day.gone_by(look):
+            told_end = True
+            print(_line(look))
+            print(f"the day is over; the console stays on {day.address()} until Ctrl-C", flush=True)
+        elif time.monotonic() - told_s >= _LINE_EVERY_S:
             told_s = time.monotonic()
             print(_line(look), flush=True)
 

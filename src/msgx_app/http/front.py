@@ -194,6 +194,8 @@ def _listener(bind: Bind) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((bind.host, bind.port))
+        # Before anybody is told of the address: until the server takes over, who connects waits.
+        listener.listen(BACKLOG)
     except BaseException:
         listener.close()
         raise

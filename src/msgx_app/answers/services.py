@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from msgx_app import archives, backends, histories, outbounds
 from msgx_app.settings import Settings, Url
@@ -22,17 +22,24 @@ _GRACE_S = 1.0
 
 @frozen
 class Answer:
-    """What came of asking one service; `error` None: it answered."""
+    """What came of asking one service; `error` None: it answered. `at`: when that was known."""
 
     service: str
     url: str
     error: str | None = None
     misconfigured: bool = False
+    at: datetime | None = None
 
     @property
     def row(self) -> dict[str, Any]:
         """For printing."""
-        return {"SERVICE": self.service, "URL": self.url, "OK": self.error is None, "ERROR": self.error}
+        return {
+            "SERVICE": self.service,
+            "URL": self.url,
+            "OK": self.error is None,
+            "ERROR": self.error,
+            "AT": self.at,
+        }
 
 
 @define
@@ -45,9 +52,10 @@ class _Asked:
     open_it: Callable[[], Any]
     part: Any = None
     error: Exception | None = None
+    at: datetime | None = None
     done: threading.Event = field(factory=threading.Event)
 
-    def ask(self) -> None:
+    def ask(self, clock: Clock) -> None:
         """Open and ping."""
         try:
             self.part = self.open_it()
@@ -57,6 +65,7 @@ class _Asked:
         except Exception as error:
             self.error = error
         finally:
+            self.at = clock.now()
             self.done.set()
 
     def answer(self) -> Answer:
@@ -121,8 +130,8 @@ def ask_all(settings: Settings, clock: Clock, opened: ExitStack) -> Asked:
         )
     for one in asked:
         # A daemon thread: a driver that hangs must not keep the command from ending.
-        threading.Thread(target=one.ask, name=f"ask-{one.service}", daemon=True).start()
-    answers = [one.answer() for one in asked]
+        threading.Thread(target=one.ask, args=(clock,), name=f"ask-{one.service}", daemon=True).start()
+    answers = [evolve(one.answer(), at=one.at or clock.now()) for one in asked]
     for one, answer in zip(asked, answers, strict=True):
         if one.done.is_set() and one.part is not None:
             opened.callback(one.part.close)

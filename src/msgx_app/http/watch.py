@@ -22,8 +22,8 @@ from msgx_core.ports.metrics import Reading
 from msgx_core.ports.operations import Counts
 
 GAUGES_KEPT_S = 1.0
-SERVICES_KEPT_S = 15.0
-FIRST_ANSWER_S = 3.0
+SERVICES_KEPT_S = 5.0
+ANSWER_S = 3.0
 _UNFINISHED = (MessageState.PENDING.value, MessageState.FAILED.value)
 
 
@@ -72,25 +72,32 @@ class Watch:
 
 @define
 class Services:
-    """Does each service answer? Asked beside, now and then; what is told is the last answer. Thread-safe."""
+    """Does each service answer? Asked beside by whoever wants to know, at most every `SERVICES_KEPT_S`.
+
+    What is told is the last answer, each with its time. Thread-safe.
+    """
 
     _office: Office
     _guard: threading.Lock = field(factory=threading.Lock, init=False)
     _answers: Sequence[Answer] = field(default=(), init=False)
-    _asked_at_s: float | None = field(default=None, init=False)
+    _answered_at_s: float = field(default=float("-inf"), init=False)
+    _asked_at_s: float = field(default=float("-inf"), init=False)
     _asking: threading.Event | None = field(default=None, init=False)
 
     def answers(self) -> Sequence[Answer]:
-        """The last answers; the first time it waits a little for them."""
+        """Answers of now; older ones when a service takes longer than `ANSWER_S` to say something."""
         with self._guard:
             now_s = self._office.clock.monotonic_s()
-            stale = self._asked_at_s is None or now_s - self._asked_at_s >= SERVICES_KEPT_S
-            if stale and self._asking is None:
-                self._asking = threading.Event()
+            if now_s - self._answered_at_s < SERVICES_KEPT_S:
+                return self._answers
+            if self._asking is None:
+                self._asking, self._asked_at_s = threading.Event(), now_s
                 threading.Thread(target=self._ask, args=(self._asking,), name="http-ask", daemon=True).start()
-            waiting = self._asking if self._asked_at_s is None else None
-        if waiting is not None:
-            waiting.wait(FIRST_ANSWER_S)
+            waiting = self._asking
+            # Of one asking: while a service hangs not each who looks waits as long again.
+            left_s = self._asked_at_s + ANSWER_S - now_s
+        if left_s > 0:
+            waiting.wait(left_s)
         return self._answers
 
     def _ask(self, done: threading.Event) -> None:
@@ -100,7 +107,7 @@ class Services:
             self._answers = answers
         finally:
             with self._guard:
-                self._asked_at_s = self._office.clock.monotonic_s()
+                self._answered_at_s = self._office.clock.monotonic_s()
                 self._asking = None
             done.set()
 

@@ -50,6 +50,12 @@ def test_the_page_is_current(name: str) -> None:
     assert read(name) == PAGES[name], f"docs/reference/{name} is not current: make reference"
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_link_is_in_a_link(name: str) -> None:
+    """Words that were made Markdown twice have a link as the text of a link."""
+    assert re.findall(r"\[\[[^\]]*\]\(", read(name)) == []
+
+
 def test_no_page_is_left_over() -> None:
     assert {path.name for path in FOLDER.glob("*.md")} == set(PAGES)
 

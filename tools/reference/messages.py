@@ -42,14 +42,16 @@ def text() -> str:
         styp for styp in ("DNLD", "RESP", "ADD", "UPD", "DEL") if kind_of("ARPT", styp) is MsgKind.REFERENCE
     ]
     kinds.append(
-        (categories, ", ".join(map(code, styps)), "Reference data: lists, or single records (D-40).")
+        (categories, ", ".join(map(code, styps)), prose("Reference data: lists, or single records (D-40)."))
     )
-    kinds.append((code(sis.RSTA), "`DNLD`, `RESP`", "What is not available, from when to when (D-40)."))
+    kinds.append(
+        (code(sis.RSTA), "`DNLD`, `RESP`", prose("What is not available, from when to when (D-40)."))
+    )
     return page(
         "Messages and tags",
         INTRO,
         "## Messages\n",
-        table(("TYPE", "STYP", "what it is"), [(a, b, prose(c)) for a, b, c in kinds]),
+        table(("TYPE", "STYP", "what it is"), kinds),
         "## Looks\n",
         table(("look", "text"), [(kind.value, words) for kind, words in _KINDS.items()]),
         *_flight_tags(),

@@ -14,6 +14,9 @@ REPLAY_WHITELIST: tuple[tuple[str, str | None], ...] = (
 )
 """Error code and, where not None, the reason that may be replayed without force."""
 
+HOPELESS = " cannot get better by itself; use --force with a reason if you know better"
+"""How the refusal of a cause ends that only force gets past, in the words of the command line."""
+
 
 def replay_refusal(state: MessageState, code: str | None, reason: str | None, *, force: bool) -> str | None:
     """Why a message may not be replayed; None when it may.
@@ -27,7 +30,7 @@ def replay_refusal(state: MessageState, code: str | None, reason: str | None, *,
         return f"{state.value}: only FAILED and DEAD messages can be replayed"
     if force or any(code == c and reason_ok(r, reason) for c, r in REPLAY_WHITELIST):
         return None
-    return f"{code} {reason} cannot get better by itself; use --force with a reason if you know better"
+    return f"{code} {reason}{HOPELESS}"
 
 
 def reason_ok(wanted: str | None, reason: str | None) -> bool:

@@ -17,6 +17,7 @@ from msgx_app.http.problems import Problem
 from msgx_app.http.replies import AnyRequest, audit_of
 from msgx_app.http.routes.messages import MAX_PREVIEWS
 from msgx_app.refusals import Missing
+from msgx_core.rules.replay import HOPELESS
 
 
 @takes("/console/messages/replay")
@@ -59,5 +60,14 @@ def _previews(desk: Desk, ids: list[int], *, force: bool, archived: bool) -> lis
         if row is None:
             raise Missing(f"there is no message {msg_id}")
         raw = from_archive(desk, row)[1] if archived else None
-        found.append({"row": row, **previewer.document(msg_id, force=force, raw=raw)})
+        found.append({"row": row, **_in_our_words(previewer.document(msg_id, force=force, raw=raw))})
     return found
+
+
+def _in_our_words(document: dict[str, Any]) -> dict[str, Any]:
+    """`HOPELESS` when only force gets past the refusal: here that is a button and no option."""
+    refused = document.get("REFUSED")
+    if refused is None:
+        return document
+    hopeless = refused.endswith(HOPELESS)
+    return {**document, "REFUSED": refused.removesuffix(HOPELESS), "HOPELESS": hopeless}

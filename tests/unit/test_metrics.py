@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from msgx_core.model.alert import AlertCode
-from msgx_core.ports.metrics import METRICS, STAGES, MetricKind
+from msgx_core.ports.metrics import FROM_THE_START, LOOPS, METRICS, STAGES, MetricKind
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = ROOT / "deploy" / "grafana" / "msgx.json"
@@ -59,6 +59,22 @@ def test_what_is_in_the_table_is_told_by_the_code() -> None:
 def test_stages_are_those_of_the_table() -> None:
     found = {name for text in sources() for name in _STAGE.findall(text)}
     assert found == set(STAGES)
+
+
+def test_loops_are_those_of_the_daemon() -> None:
+    found = {name for text in sources() for name in re.findall(r"\bPart\(\"([a-z-]+)\"", text)}
+    assert found == set(LOOPS)
+
+
+def test_a_counter_whose_first_count_is_to_ring_begins_at_zero() -> None:
+    """`increase() > 0` by a label; of one without labels there is a series from the start anyway."""
+    watched = set()
+    for rule in rules():
+        if rule["expr"].endswith("> 0"):
+            watched |= set(re.findall(r"increase\((msgx_[a-z_]+)", rule["expr"]))
+    labelled = {m.name for m in METRICS.values() if m.exposed in watched and m.labels}
+    assert labelled == set(FROM_THE_START)
+    assert all(len(METRICS[name].labels) == 1 for name in FROM_THE_START)
 
 
 def test_names_are_given_once() -> None:

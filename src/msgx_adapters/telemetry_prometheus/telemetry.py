@@ -14,7 +14,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import GaugeMetricFamily
 
 from msgx_core.ports.clock import Clock
-from msgx_core.ports.metrics import METRICS, Metric, MetricKind, Reading
+from msgx_core.ports.metrics import FROM_THE_START, METRICS, Metric, MetricKind, Reading
 
 M = TypeVar("M", bound=MetricWrapperBase)
 
@@ -41,6 +41,9 @@ class PrometheusTelemetry:
             m.name: _Family(Counter(m.exposed, m.meaning, m.labels, registry=self._registry), m)
             for m in _of(MetricKind.COUNTER)
         }
+        for name, values in FROM_THE_START.items():
+            for value in values:
+                self._counters[name].child(dict.fromkeys(METRICS[name].labels, value))
         self._histograms = {
             m.name: _Family(
                 Histogram(m.exposed, m.meaning, m.labels, registry=self._registry, buckets=_BUCKETS), m

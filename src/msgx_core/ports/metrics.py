@@ -12,6 +12,8 @@ from types import MappingProxyType
 
 from attrs import frozen
 
+from msgx_core.model.schedule import SnapshotFlag
+
 
 class MetricKind(enum.Enum):
     """How values become a series."""
@@ -138,3 +140,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
     {metric.name: metric for metric in map(_metric, _TABLE.strip().splitlines())}
 )
 """All metrics by their dotted names."""
+
+_LOOPS = "outages lease poller pump relay-msg relay-schd jobs ops-jobs retention history archive write-back"
+LOOPS = tuple(_LOOPS.split())
+"""The loops that there can be."""
+
+FROM_THE_START: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"msgx.loop.errors": LOOPS, "msgx.snapshot.flags": tuple(flag.value for flag in SnapshotFlag)}
+)
+"""Values of the one label of counters that begin at 0: of a new series an alert rule sees no increase."""

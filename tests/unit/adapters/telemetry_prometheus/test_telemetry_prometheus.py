@@ -45,6 +45,15 @@ def test_a_counter(telemetry: PrometheusTelemetry) -> None:
     assert found["msgx_intake_scanned_total"] == 7
 
 
+def test_what_alert_rules_watch_is_there_before_its_first_count(telemetry: PrometheusTelemetry) -> None:
+    """`increase()` of a series that begins with 1 is 0: the first event would not ring."""
+    found = samples(telemetry)
+    assert found["msgx_loop_errors_total loop=pump"] == 0
+    assert found["msgx_snapshot_flags_total flag=EMPTY"] == 0
+    telemetry.count("msgx.snapshot.flags", flag="EMPTY")
+    assert samples(telemetry)["msgx_snapshot_flags_total flag=EMPTY"] == 1
+
+
 def fail_after_five(clock: ManualClock) -> None:
     """Work that takes its time and fails."""
     clock.advance(timedelta(seconds=5))

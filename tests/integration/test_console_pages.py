@@ -122,27 +122,6 @@ def test_a_failure_is_explained_and_replayed_after_a_dry_run(room: Room, who: Vi
     assert "SUCCEEDED" in text_of(refused.text)
 
 
-@pytest.mark.parametrize(
-    ("language", "button", "words"),
-    [("en", "Replay 1 now", "make a dry run with force"), ("zh", "立即重放 1 条", "请在下方强制试运行")],
-)
-def test_only_what_would_not_be_refused_is_offered(
-    room: Room, who: Visitor, language: str, button: str, words: str
-) -> None:
-    """The button counts and sends those; why not the others is said in words of the console."""
-    doable = dead_list(room, 9)
-    hopeless = room.finish(b"<MSG><broken", b"<MSG><broken too")
-    ids = [str(msg_id) for msg_id in (doable, *hopeless)]
-    page = who.post(
-        "/console/messages/replay", {"id": ids, "step": "preview"}, **{"Accept-Language": language}
-    ).text
-    assert button in text_of(page)
-    assert text_of(page).count(words) == 2
-    assert "--force" not in page
-    form = next(form for form in re.findall(r"<form.*?</form>", page, re.DOTALL) if 'value="do"' in form)
-    assert re.findall(r'name="id" value="(\d+)"', form) == ids[:1]
-
-
 def test_an_answer_to_a_form_knows_the_page_that_it_was_on(room: Room, who: Visitor) -> None:
     """Language and colours are switched there, and not at an address that only takes forms."""
     msg_id = dead_list(room)

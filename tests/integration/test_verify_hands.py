@@ -8,18 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from damage import DAYS
-from embedded import System, closing_system
-from msgx_adapters.archive_fsspec import FsspecArchive
+from embedded import System
 from msgx_core.model.request import RequestSlot
-from msgx_core.pipeline.differences import Difference
 from msgx_core.pipeline.recovery import RecoveryService
 from msgx_core.pipeline.retention import RetentionPolicy, RetentionSweep
 from msgx_core.pipeline.verify import Window
 from msgx_core.ports import Silent
 from msgx_core.ports.operations import Audit
 from msgx_core.testing.builders import request
-from verified import Keeps, run, traffic, verified
+from verified import days_system, run, sql, told, traffic, verified
 from wire import adft, fdel, flop, fltr, gate, schedule
 
 LATE = "20MAR270805"
@@ -30,21 +27,8 @@ WHO = Audit("test", "to see it found")
 
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[System]:
-    """Each DNLD covers the day of its records."""
-    archive = FsspecArchive.in_folder(tmp_path / "archive")
-    path = tmp_path / "store.db"
-    with closing_system(path, config=DAYS, archive=archive, history=Keeps()) as made:
+    with days_system(tmp_path) as made:
         yield made
-    archive.close()
-
-
-def sql(system: System, text: str) -> None:
-    with system.store.connection.write():
-        system.store.connection.run(text)
-
-
-def told(found: list[Difference]) -> set[tuple[str, str, str]]:
-    return {(each.kind, each.key, each.field) for each in found}
 
 
 def aged(system: System, age: timedelta, events: timedelta | None = None) -> dict[str, int]:

@@ -12,9 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
-from damage import DAYS
-from embedded import System, closing_system
-from msgx_adapters.archive_fsspec import FsspecArchive
+from embedded import System
 from msgx_adapters.store_sqlite import SqliteStore
 from msgx_core.pipeline.differences import Difference
 from msgx_core.pipeline.recompute import Policies
@@ -22,7 +20,7 @@ from msgx_core.pipeline.verify import Report, Verifier, Window
 from msgx_core.ports.inspection import GENERATIONS, MEMBERS, Table
 from msgx_core.ports.operations import Audit
 from msgx_core.ports.store_later import RetentionCutoffs
-from verified import Keeps, archived, run, verified
+from verified import archived, days_system, run, sql, told, verified
 from wire import adft, fdel, flop, fltr, gate, reference, schedule
 
 LATE = "20MAR270805"
@@ -32,21 +30,8 @@ WHO = Audit("test", "to see it found")
 
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[System]:
-    """Each DNLD covers the day of its records."""
-    archive = FsspecArchive.in_folder(tmp_path / "archive")
-    path = tmp_path / "store.db"
-    with closing_system(path, config=DAYS, archive=archive, history=Keeps()) as made:
+    with days_system(tmp_path) as made:
         yield made
-    archive.close()
-
-
-def sql(system: System, text: str) -> None:
-    with system.store.connection.write():
-        system.store.connection.run(text)
-
-
-def told(found: list[Difference]) -> set[tuple[str, str, str]]:
-    return {(each.kind, each.key, each.field) for each in found}
 
 
 def test_a_range_in_which_nothing_was_applied(system: System) -> None:

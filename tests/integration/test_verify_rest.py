@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from damage import DAYS
-from embedded import System, closing_system
+from embedded import System
 from msgx_adapters.archive_fsspec import FsspecArchive
 from msgx_adapters.store_sqlite import SqliteStore
 from msgx_core.model.request import Request, RequestSlot, RequestState
 from msgx_core.pipeline.differences import Difference
 from msgx_core.ports.operations import Audit
-from verified import Keeps, run, verified
+from verified import days_system, run, sql, told, verified
 from wire import adft, error_answer, fdel, flop, fltr, gate, message, reference, schedule
 
 DAY = date(2027, 3, 14)
@@ -26,21 +25,8 @@ WHO = Audit("test", "so that it can be refused")
 
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[System]:
-    """Each DNLD covers the day of its records."""
-    archive = FsspecArchive.in_folder(tmp_path / "archive")
-    path = tmp_path / "store.db"
-    with closing_system(path, config=DAYS, archive=archive, history=Keeps()) as made:
+    with days_system(tmp_path) as made:
         yield made
-    archive.close()
-
-
-def sql(system: System, text: str) -> None:
-    with system.store.connection.write():
-        system.store.connection.run(text)
-
-
-def told(found: list[Difference]) -> set[tuple[str, str, str]]:
-    return {(each.kind, each.key, each.field) for each in found}
 
 
 def test_floors_are_compared_both_ways(system: System) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from embedded import System
+from damage import DAYS
+from embedded import System, closing_system
+from msgx_adapters.archive_fsspec import FsspecArchive
 from msgx_app.simulator import SimulationPlan, simulate
 from msgx_core.model.message import DecodedMessage
 from msgx_core.pipeline.differences import Difference
@@ -122,3 +125,23 @@ def resident_mib() -> int:
         if line.startswith("VmRSS"):
             return int(line.split()[1]) // 1024
     raise AssertionError("no VmRSS")
+
+
+@contextmanager
+def days_system(folder: Path) -> Iterator[System]:
+    """A system in which each DNLD covers the day of its records, with an archive and a history store."""
+    archive = FsspecArchive.in_folder(folder / "archive")
+    with closing_system(folder / "store.db", config=DAYS, archive=archive, history=Keeps()) as made:
+        yield made
+    archive.close()
+
+
+def sql(system: System, text: str) -> None:
+    """Change the store by hand."""
+    with system.store.connection.write():
+        system.store.connection.run(text)
+
+
+def told(found: list[Difference]) -> set[tuple[str, str, str]]:
+    """Kind, key and field of each difference."""
+    return {(each.kind, each.key, each.field) for each in found}

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from damage import DAYS, WHO
-from embedded import System, closing_system
-from msgx_adapters.archive_fsspec import FsspecArchive
+from damage import WHO
+from embedded import System
 from msgx_core.model.alert import Alert, AlertCode
 from msgx_core.model.proc import AbandonReason
 from msgx_core.pipeline.retention import RetentionPolicy, RetentionSweep
 from msgx_core.ports import Silent
 from msgx_core.ports.bus import BusRecord
-from verified import Keeps, run, traffic, verified
+from verified import days_system, run, traffic, verified
 from wire import fdel, flop, fltr, gate, schedule
 
 LATE = "20MAR270805"
@@ -25,12 +24,8 @@ ONE_DAY = timedelta(days=1)
 
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[System]:
-    """Each DNLD covers the day of its records."""
-    archive = FsspecArchive.in_folder(tmp_path / "archive")
-    path = tmp_path / "store.db"
-    with closing_system(path, config=DAYS, archive=archive, history=Keeps()) as made:
+    with days_system(tmp_path) as made:
         yield made
-    archive.close()
 
 
 def aged(system: System, age: timedelta) -> dict[str, int]:
